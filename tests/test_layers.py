@@ -11,7 +11,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "python" / "interlingua"
 
-PURE = ["canonical", "wire", "registry", "adapters", "retelling", "accounting", "translate", "router"]
+PURE = ["canonical", "wire", "registry", "adapters", "stream_loss", "loss_policy", "translate", "router"]
 BELOW_SERVICE = [*PURE, "client", "sessions", "events"]
 APART = ["media"]  # called by users on request: nothing of ours stands on it
 
@@ -23,9 +23,9 @@ ALLOWED: dict[str, list[str]] = {
     "_data": [],
     "registry": ["canonical"],
     "adapters": ["canonical", "wire"],
-    "retelling": ["canonical", "adapters"],
-    "accounting": ["canonical", "adapters", "retelling"],
-    "translate": ["canonical", "wire", "registry", "adapters", "accounting"],
+    "stream_loss": ["canonical", "adapters"],
+    "loss_policy": ["canonical", "adapters", "stream_loss"],
+    "translate": ["canonical", "wire", "registry", "adapters", "loss_policy"],
     "router": ["canonical", "registry"],
     "events": ["canonical"],
     "client": [*PURE, "events"],

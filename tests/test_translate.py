@@ -79,7 +79,7 @@ def test_strict_refuses_with_the_whole_report() -> None:
 
     assert "/messages/1/content/0" == caught.value.path
     assert caught.value.to_dict()["loss"]
-    assert adapt(REQUEST, "anthropic_messages", strict="shape").loss == []
+    assert adapt(REQUEST, "anthropic_messages", strict="representation").loss == []
 
 
 def test_a_critical_block_is_never_dropped() -> None:

@@ -7,6 +7,6 @@ def handle(message, reference):
     answer = reference(message)
     if message["op"] == "from_wire_request" and "output" in answer:
         request = answer["output"]["request"]
-        if "structured" in request.get("provider_state", {}).get("form", {}):
+        if "structured" in request.get("provider_state", {}).get("encoding", {}):
             request.pop("response_format", None)
     return answer

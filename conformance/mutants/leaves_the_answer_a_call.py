@@ -11,7 +11,7 @@ def handle(message, reference):
         response = answer["output"]["response"]
         content = response["message"]["content"]
         for index, block in enumerate(content):
-            if "answer" in block.get("provider_state", {}).get("form", {}):
+            if "answer" in block.get("provider_state", {}).get("encoding", {}):
                 content[index] = {"type": "tool_use", "id": "tu_01", "name": NAME, "input": {}}
                 response["finish_reason"] = "tool_calls"
     return answer

@@ -446,7 +446,7 @@ def _content(value: Any) -> _List | None:
 
 _REQUEST_ENVELOPE = ("model", "stream", "loss_policy")
 _MESSAGE_ENVELOPE = ("id", "session_id", "created_at", "schema_version", "metadata", "priority", "critical", "extra")
-_STATE_ENVELOPE = ("adapter", "provider", "origin", "id", "form")
+_STATE_ENVELOPE = ("adapter", "provider", "origin", "id", "encoding")
 _FALSE_DEFAULTS = ("is_error", "refusal", "citations_enabled", "strict")
 _EMPTY_LIST_DEFAULTS = ("tools", "stop", "citations")
 

@@ -258,7 +258,7 @@ _CANONICAL = (
 
 def _form(value: Any, at: str = "") -> str | None:
     """Where a provider state, or an opaque block, has a form."""
-    if isinstance(value, dict) and isinstance(value.get("adapter"), str) and "form" in value:
+    if isinstance(value, dict) and isinstance(value.get("adapter"), str) and "encoding" in value:
         return f"{at}/form"
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     return next((found for name, item in items if (found := _form(item, f"{at}/{name}")) is not None), None)

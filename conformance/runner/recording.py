@@ -139,7 +139,7 @@ def _draft_request(session: Session, case: Case) -> str:
 
 def _without_form(value: Any) -> Any:
     if isinstance(value, dict):
-        noted = "form" if isinstance(value.get("adapter"), str) else None
+        noted = "encoding" if isinstance(value.get("adapter"), str) else None
         return {name: _without_form(item) for name, item in value.items() if name != noted}
     return [_without_form(item) for item in value] if isinstance(value, list) else value
 

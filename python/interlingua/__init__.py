@@ -1,5 +1,5 @@
 """
-Interlingua: a conversation with a language model, written once, carried to any provider and back without losing a word unknowingly.
+Interlingua: a conversation with a language model, written once, carried to any provider and back with no silent loss.
 
 The names below are the public ones; each module is imported when a name of it is first used,
 so that importing the package costs next to nothing.

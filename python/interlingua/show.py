@@ -12,7 +12,7 @@ from rich.text import Text
 
 Data = Mapping[str, Any]
 
-SEVERITY_STYLES = {"lost": "bold red", "weakened": "yellow", "shape": "cyan"}
+SEVERITY_STYLES = {"lost": "bold red", "weakened": "yellow", "representation": "cyan"}
 OP_WORDS = {"drop": "dropped", "replace": "replaced", "move": "moved", "merge": "merged"}
 VERDICT_STYLES = {"chose": "bold green", "rejected": "red", "deferred": "yellow", "not_applicable": "dim"}
 

@@ -1,8 +1,8 @@
 """
-The door: everything that turns bytes and plain data of one side into those of another goes through here.
+The entry point: everything that turns bytes and plain data of one side into those of another goes through here.
 
 Reading: bytes → wire → canonical. Writing: canonical, validated once → wire → bytes. Adapters do the turning;
-this module checks the input and feeds streams, and gives each loss report to `accounting`.
+this module checks the input and feeds streams, and gives each loss report to `loss_policy`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -13,12 +13,11 @@ from types import ModuleType
 from typing import Any, Final
 
 from interlingua import adapters, registry
-from interlingua.accounting import Policy, account_for, stream_account
 from interlingua.adapters._failures import provider_message
 from interlingua.adapters._kit import stored_elsewhere
 from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
-from interlingua.canonical import carriage, json, texts
+from interlingua.canonical import json, state_in_ids, texts
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
     CannotAdapt,
@@ -33,6 +32,7 @@ from interlingua.canonical.errors import (
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
 from interlingua.canonical.validate import check_plain, malformed_event, said, validate
+from interlingua.loss_policy import Policy, account_for, stream_account
 from interlingua.registry.names import did_you_mean, split
 from interlingua.wire import eventstream, jsonl, sse, sse_or_array, sse_or_messages
 
@@ -190,7 +190,7 @@ def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
     if not members or wire not in adapters.names():
         return
     find = getattr(adapters.get(wire), "wrong_type", None)
-    problem = None if find is None else find(members, state.get("form") or {})
+    problem = None if find is None else find(members, state.get("encoding") or {})
     if problem is not None:
         raise problem
 
@@ -209,7 +209,7 @@ def adapt(
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
     `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider.
-    `strict` (shape, weakened or lost) refuses as soon as the projection would lose that much.
+    `strict` (representation, weakened or lost) refuses as soon as the projection would lose that much.
     `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
     `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
@@ -238,7 +238,7 @@ def from_wire_request(
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
     try:
         request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-        request = carriage.unload(request)
+        request = state_in_ids.unload(request)
         note_open_end(request, endpoint)
         return request, loss
     except InvalidWire as problem:
@@ -310,7 +310,7 @@ def write_response(
 ) -> tuple[dict[str, Any], list[Entry]]:
     """The body with which a provider of this wire would have given a canonical response, and what it cannot say.
 
-    `strict` (shape, weakened or lost) refuses with `LossRefused` when that much would be lost.
+    `strict` (representation, weakened or lost) refuses with `LossRefused` when that much would be lost.
     """
     endpoint = endpoint_of(adapter, provider=provider)
     return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
@@ -330,7 +330,7 @@ def to_wire_response(
 def _written(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
     try:
         if endpoint.state_in_ids:
-            response = carriage.load_response(response, endpoint)
+            response = state_in_ids.load_response(response, endpoint)
         return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
     except RecursionError:
         raise too_deep() from None
@@ -467,7 +467,7 @@ class StreamWriter:
     The events are plain data as `StreamReader` gives them. Those from elsewhere are not checked one by one: what fails to be
     written raises `InvalidRequest` with the place in the event. `load(event, "StreamEvent")` checks an event.
     `adapter` is the name of a wire, or an endpoint; `provider` and `model` select a row of the registry.
-    `strict` (shape, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that gravity is known; `policy`
+    `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is known; `policy`
     is a whole loss policy. Without `report`, and without either of them, losses are not looked for, which saves time.
     `loss` is a list to which the report is added, beside what it holds already.
     """
@@ -494,7 +494,7 @@ class StreamWriter:
             self._account = account.send
         self._load: Callable[[dict[str, Any] | None], list[dict[str, Any]]] | None = None
         if endpoint.state_in_ids:
-            loader = carriage.event_loader(endpoint)
+            loader = state_in_ids.event_loader(endpoint)
             next(loader)
             self._load = loader.send
         encoder = adapters.get(endpoint.adapter).stream_encoder(endpoint)
@@ -646,7 +646,7 @@ def write_error(
     """The answer (`status`, `headers`, `body`) with which a provider of this wire would have told a failure.
 
     `error` is canonical (JSON text, plain data) or an `InterlinguaError`, so that a gateway can tell its clients of its
-    own failures too. The second value is what the wire cannot say; `strict` (shape, weakened or lost) refuses with
+    own failures too. The second value is what the wire cannot say; `strict` (representation, weakened or lost) refuses with
     `LossRefused` when that is so much. Raises `InvalidRequest` for what is no error.
     """
     endpoint = endpoint_of(adapter, provider=provider)

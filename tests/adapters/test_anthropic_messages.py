@@ -560,7 +560,9 @@ def test_betas_move_into_the_body_of_a_cloud_that_takes_no_headers() -> None:
 
     assert ["files-api-2025-04-14", "b"] == written["body"]["anthropic_beta"]
     assert "anthropic-beta" not in written["headers"]
-    assert [("/options/anthropic_messages/anthropic_beta", "shape")] == [(e["path"], e["severity"]) for e in loss]
+    assert [("/options/anthropic_messages/anthropic_beta", "representation")] == [
+        (e["path"], e["severity"]) for e in loss
+    ]
     assert difference(visible(apply(request, loss)), visible(back)) is None
     assert written["body"] == adapter.to_wire(back, cloud)[0]["body"]
 

@@ -419,7 +419,7 @@ def test_the_plain_spelling_is_not_noted(members: dict[str, Any]) -> None:
     body = {"contents": [USER], **members}
     request = read(body)
 
-    assert "members" not in request["provider_state"].get("form", {})
+    assert "members" not in request["provider_state"].get("encoding", {})
     assert written(request) == body
 
 
@@ -458,7 +458,7 @@ def test_another_spelling_is_noted_and_goes_back(members: dict[str, Any]) -> Non
     body = {"contents": [USER], **members}
     request = read(body)
 
-    assert request["provider_state"]["form"]["members"].keys() == members.keys()
+    assert request["provider_state"]["encoding"]["members"].keys() == members.keys()
     assert written(request) == body
 
 

@@ -144,7 +144,7 @@ def test_any_schema_is_fitted_and_accounted_for(schema: Data, defined: bool) -> 
 def test_a_result_finds_a_call_that_has_an_id_since_its_state_was_taken_away() -> None:
     """The second call has none: a result that says nothing is read as that of the first call without an id."""
     ours = {"adapter": "ollama_chat", "provider": "ollama"}
-    absent = {**ours, "form": {"absent": ["tool_call_id", "tool_name"]}}
+    absent = {**ours, "encoding": {"absent": ["tool_call_id", "tool_name"]}}
     calls = said("assistant", use("tu_1"), use("tu_2", provider_state=ours))
     answers = [{**result(f"tu_{n}", text("ok")), "provider_state": absent} for n in (1, 2)]
     body, _ = write({"messages": [said("user", text("?")), calls, *answers], "stream": False})
@@ -284,7 +284,7 @@ def test_calls_and_results_that_do_not_pair_go_back_as_they_came() -> None:
 
     assert write(body)[0]["messages"] == wire
 
-    body["messages"][2]["content"][0]["provider_state"].pop("form")
+    body["messages"][2]["content"][0]["provider_state"].pop("encoding")
     with pytest.raises(InvalidRequest, match="no result") as refusal:
         write(body)
     assert refusal.value.path == "/messages/2/content/0"

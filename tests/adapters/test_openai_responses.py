@@ -152,7 +152,7 @@ states = st.builds(
             "fields": st.dictionaries(
                 st.sampled_from(["phase", "namespace", "logprobs"]), words, min_size=1, max_size=2
             ),
-            "form": st.fixed_dictionaries(
+            "encoding": st.fixed_dictionaries(
                 {},
                 optional={
                     "starts": st.just(True),

@@ -182,13 +182,13 @@ def test_a_provider_that_wants_to_hear_of_json_hears_of_it() -> None:
     wire_request, back, loss = there_and_back(silent, endpoint("openai_chat"))
     assert wire_request["body"]["response_format"] == {"type": "json_object"}
     assert "JSON" in wire_request["body"]["messages"][0]["content"]
-    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "shape")]
+    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "representation")]
     assert translate.project(back, endpoint("openai_chat")).wire == wire_request
     wire_request, _, loss = there_and_back(silent, endpoint("openai_responses"))
     assert wire_request["body"]["text"] == {"format": {"type": "json_object"}}
     assert "instructions" not in wire_request["body"]  # the provider looks for the word in the input
     assert "JSON" in wire_request["body"]["input"][0]["content"]
-    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "shape")]
+    assert [(entry["code"], entry["severity"]) for entry in loss] == [("required_default", "representation")]
 
 
 @pytest.mark.parametrize("wire", WIRES)

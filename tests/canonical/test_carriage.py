@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.canonical import carriage, json
+from interlingua.canonical import json, state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.fold import fold
 
@@ -62,7 +62,7 @@ def said_again(loaded: Data, *, shown: bool = False) -> Data:
 )  # fmt: skip
 def test_state_comes_back_in_its_place(content: list[Data], *, shown: bool) -> None:
     """Reasoning, signatures, the provider's own ids; also when the client was shown the reasoning and says it again."""
-    request = carriage.unload(said_again(carriage.load(answer(*content), CLIENT), shown=shown))
+    request = state_in_ids.unload(said_again(state_in_ids.load(answer(*content), CLIENT), shown=shown))
 
     assert request["messages"][0]["content"] == content
     for block, message in zip(
@@ -74,17 +74,17 @@ def test_state_comes_back_in_its_place(content: list[Data], *, shown: bool) -> N
 def test_calls_with_the_same_reasoning_each_keep_theirs() -> None:
     """What another call brought back is nothing that the client said again."""
     content = [REASONING, call("tu_01", id="toolu_1"), REASONING, call("tu_02", id="toolu_2")]
-    request = carriage.unload(said_again(carriage.load(answer(*content), CLIENT)))
+    request = state_in_ids.unload(said_again(state_in_ids.load(answer(*content), CLIENT)))
 
     assert request["messages"][0]["content"] == content
 
 
 def test_a_result_keeps_what_the_client_says_beside_the_id() -> None:
-    request = said_again(carriage.load(answer(REASONING, call(id="toolu_1")), CLIENT))
+    request = said_again(state_in_ids.load(answer(REASONING, call(id="toolu_1")), CLIENT))
     state = request["messages"][0]["content"][-1]["provider_state"]
     request["messages"][1]["content"][0]["provider_state"] = {**state, "fields": {"name": "look"}}
 
-    (result,) = carriage.unload(request)["messages"][1]["content"]
+    (result,) = state_in_ids.unload(request)["messages"][1]["content"]
 
     kept = {"adapter": CLIENT.adapter, "provider": CLIENT.provider, "fields": {"name": "look"}}
     assert result == {"type": "tool_result", "tool_use_id": "tu_01", "content": [], "provider_state": kept}
@@ -97,7 +97,7 @@ def test_only_what_belongs_to_a_call_is_loaded() -> None:
     mute = answer(REASONING, TEXT)
 
     for message in (plain, own, mute):
-        assert carriage.load(message, CLIENT) == message
+        assert state_in_ids.load(message, CLIENT) == message
 
 
 def test_streams_are_loaded_like_whole_answers() -> None:
@@ -110,11 +110,11 @@ def test_streams_are_loaded_like_whole_answers() -> None:
         events += [{"type": "block_stop", "index": index, "block": block}]
     events.append({"type": "message_complete", "response": response})
 
-    loader = carriage.event_loader(CLIENT)
+    loader = state_in_ids.event_loader(CLIENT)
     next(loader)
     loaded = [due for event in [*events, None] for due in loader.send(event)]
 
-    whole = carriage.load_response(response, CLIENT)
+    whole = state_in_ids.load_response(response, CLIENT)
     assert fold(loaded) == whole
     starts = [event["block"] for event in loaded if event["type"] == "block_start"]
     stops = [event["block"] for event in loaded if event["type"] == "block_stop"]
@@ -127,20 +127,20 @@ def test_a_long_load_is_left() -> None:
         REASONING | {"text": "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(90_000))}, call(id="x")
     )
 
-    assert carriage.load(message, CLIENT) == message
+    assert state_in_ids.load(message, CLIENT) == message
 
 
 def packed(load: Any) -> str:
-    return carriage.MARK + urlsafe_b64encode(zlib.compress(json.dumps(load))).rstrip(b"=").decode()
+    return state_in_ids.MARK + urlsafe_b64encode(zlib.compress(json.dumps(load))).rstrip(b"=").decode()
 
 
 @pytest.mark.parametrize(
     "identity",
     [
         "call_1",
-        carriage.MARK,
-        carriage.MARK + "not-base-64",
-        carriage.MARK + "AAAAAAAAAAAA",
+        state_in_ids.MARK,
+        state_in_ids.MARK + "not-base-64",
+        state_in_ids.MARK + "AAAAAAAAAAAA",
         packed([]),
         packed({}),
         packed({"id": 7}),
@@ -157,15 +157,15 @@ def test_what_is_no_load_stays_an_id(identity: str) -> None:
     """Nobody can put text, or a message of megabytes, into a conversation by way of an id."""
     request = said_again(answer(call() | {"provider_state": {"id": identity}}))
 
-    assert carriage.unload(request) == request
+    assert state_in_ids.unload(request) == request
 
 
 def test_a_load_that_comes_twice_gives_two_ids() -> None:
     """A client may say a call twice; ids stay unique in a conversation."""
-    again = said_again(carriage.load(answer(REASONING, call(id="toolu_1")), CLIENT))
+    again = said_again(state_in_ids.load(answer(REASONING, call(id="toolu_1")), CLIENT))
     twice = said_again(answer(*[dict(block, id=block["id"]) for block in again["messages"][0]["content"]] * 2))
 
-    request = carriage.unload(twice)
+    request = state_in_ids.unload(twice)
 
     ids = [block["id"] for block in request["messages"][0]["content"] if block["type"] == "tool_use"]
     assert len(set(ids)) == 2

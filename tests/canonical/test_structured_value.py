@@ -41,7 +41,7 @@ def test_the_types_are_taken_as_well() -> None:
 
 def test_the_call_that_stood_for_the_answer_counts_and_not_what_was_said_beside_it() -> None:
     response = answer("Here it is:", '{"city": "Oslo"}')
-    state = {"adapter": "anthropic_messages", "provider": "anthropic", "form": {"answer": {}}}
+    state = {"adapter": "anthropic_messages", "provider": "anthropic", "encoding": {"answer": {}}}
     response["message"]["content"][1]["provider_state"] = state
     assert structured(response, ASKED) == {"city": "Oslo"}
 

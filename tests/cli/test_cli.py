@@ -127,7 +127,14 @@ def test_a_call_that_nobody_answered_is_closed_when_asked() -> None:
 def test_strict_lets_pass_what_loses_nothing() -> None:
     """The same wire is no loss."""
     done = run(
-        "adapt", "--from", "anthropic_messages", "--to", "anthropic_messages", "--strict", "shape", given=ANTHROPIC
+        "adapt",
+        "--from",
+        "anthropic_messages",
+        "--to",
+        "anthropic_messages",
+        "--strict",
+        "representation",
+        given=ANTHROPIC,
     )
     assert done.returncode == 0
     assert json.loads(done.stdout) == ANTHROPIC

@@ -37,7 +37,7 @@ blocks = st.one_of(
     ),
     st.just({"type": "opaque", "adapter": "a", "provider": "p", "kind": "k", "value": {"x": None}}),
     st.just(
-        {"type": "text", "text": "s", "provider_state": {"adapter": "a", "id": "1", "fields": {"k": 1}, "form": {}}}
+        {"type": "text", "text": "s", "provider_state": {"adapter": "a", "id": "1", "fields": {"k": 1}, "encoding": {}}}
     ),
 )
 messages = st.builds(
@@ -91,7 +91,7 @@ def reports(draw: st.DrawFn, request: dict[str, Any]) -> list[dict[str, Any]]:
                 entries.append({"op": "move", "path": path, "to": draw(st.sampled_from(positions)), **left})
             case _:
                 entries.append({"op": "merge", "path": path, "to": draw(st.sampled_from(positions))})
-    return [{**item, "code": "filler", "severity": "shape", "message": ""} for item in entries]
+    return [{**item, "code": "filler", "severity": "representation", "message": ""} for item in entries]
 
 
 @given(requests)

@@ -258,7 +258,7 @@ def test_defaults_are_absent() -> None:
 
 
 def test_a_state_keeps_fields_and_signature_only() -> None:
-    state = {"adapter": "a", "provider": "p", "id": "1", "form": {"x": 1}, "signature": "s", "fields": {"f": None}}
+    state = {"adapter": "a", "provider": "p", "id": "1", "encoding": {"x": 1}, "signature": "s", "fields": {"f": None}}
 
     seen = visible(
         {"messages": [user(text("a", provider_state=state), text("b", provider_state={"adapter": "a", "id": "2"}))]}

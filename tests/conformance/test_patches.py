@@ -96,7 +96,7 @@ def test_an_edit_that_is_not_in_order(tmp_path: Path, files: dict[str, Any], wor
 
 
 def test_what_is_private_to_an_implementation_is_in_no_golden_value(tmp_path: Path) -> None:
-    state = {"adapter": "toy", "form": {"odd": True}}
+    state = {"adapter": "toy", "encoding": {"odd": True}}
     read = {"model": "toy:small", "messages": [{"role": "user", "content": [{"type": "text", "text": "Look"}]}]}
     message = read["messages"][0] | {"provider_state": state}  # type: ignore[operator]
     found = problems(tmp_path, request_read={**read, "messages": [message]})

@@ -81,7 +81,7 @@ REQUEST: Data = {
 }
 
 
-def entry(code: str, path: str, value: Any, severity: str = "shape", op: str = "replace") -> Data:
+def entry(code: str, path: str, value: Any, severity: str = "representation", op: str = "replace") -> Data:
     return {"op": op, "path": path, "value": value, "code": code, "severity": severity, "message": "why"}
 
 

@@ -176,7 +176,7 @@ async def test_strict_refuses_before_anything_is_sent(serve: Any) -> None:
         assert not at.fake.sent
         odd = await at.http.post("/v1/messages", json=body, headers={"interlingua-strict": "very"})
         assert odd.status_code == 400
-        assert "shape, weakened, lost" in odd.json()["error"]["message"]
+        assert "representation, weakened, lost" in odd.json()["error"]["message"]
 
 
 @pytest.mark.asyncio

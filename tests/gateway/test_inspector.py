@@ -176,7 +176,7 @@ def test_canonical_values_are_compared() -> None:
     """A request, and events one in each line."""
     request = {
         "messages": [{"role": "user", "content": [{"type": "text", "text": "hi"}]}],
-        "loss_policy": {"strict": "shape"},
+        "loss_policy": {"strict": "representation"},
     }
     answer = compare(json.dumps(request).encode())
     assert (answer["kind"], answer["wire"], answer["error"]) == ("request", "canonical", None)

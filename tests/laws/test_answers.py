@@ -73,7 +73,7 @@ def changed(answer: Data, rng: random.Random) -> Data:
         case 3:
             answer.pop(rng.choice(("finish_reason_raw", "provider_state", "usage", "model", "id")), None)
         case 4:
-            (answer.get("provider_state") or {}).pop(rng.choice(("form", "fields")), None)
+            (answer.get("provider_state") or {}).pop(rng.choice(("encoding", "fields")), None)
         case _:
             answer["stop_sequence"] = "END"
     return answer

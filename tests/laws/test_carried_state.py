@@ -10,7 +10,7 @@ import pytest
 from test_served_streams import SERVED, events_of
 
 from interlingua import adapters, registry
-from interlingua.canonical import carriage, json
+from interlingua.canonical import json, state_in_ids
 from interlingua.translate import StreamReader, encode_stream, to_wire_response
 
 
@@ -18,7 +18,7 @@ def loads(response: dict[str, Any]) -> list[Any]:
     """What rides with the calls of an answer, then what rides before any of them."""
     content = response["message"]["content"]
     ids = [(block.get("provider_state") or {}).get("id") or "" for block in content if block["type"] == "tool_use"]
-    packed = [found.removeprefix(carriage.MARK) for found in ids if found.startswith(carriage.MARK)]
+    packed = [found.removeprefix(state_in_ids.MARK) for found in ids if found.startswith(state_in_ids.MARK)]
     found = [json.loads(zlib.decompress(urlsafe_b64decode(load + "=="))) for load in packed]
     passengers = [item["block"] for load in found for item in load.pop("before", [])]
     return [*found, *passengers]
@@ -32,7 +32,9 @@ def test_streams_and_whole_answers_carry_the_same(path: Path, adapter: str) -> N
     if "places" in given[-1]:
         return  # the stream thought late, and a whole answer has another order
     endpoint = replace(registry.endpoint(adapter=adapter), state_in_ids=True)
-    whole = carriage.load_response(given[-1]["response"], endpoint) if given[-1]["type"] == "message_complete" else None
+    whole = (
+        state_in_ids.load_response(given[-1]["response"], endpoint) if given[-1]["type"] == "message_complete" else None
+    )
     if whole is None or whole == given[-1]["response"]:
         assert list(encode_stream(given, endpoint)) == list(encode_stream(given, replace(endpoint, state_in_ids=False)))
         return

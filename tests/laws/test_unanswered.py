@@ -91,7 +91,7 @@ def test_the_report_puts_a_result_behind_each_call_in_the_order_of_the_calls() -
 
     answered = [message["content"][0].get("tool_use_id") for message in seen]
     assert answered == [None, None, CALL, OTHER, None, None, "tu_3"]
-    assert {entry["severity"] for entry in loss} == {"shape"}
+    assert {entry["severity"] for entry in loss} == {"representation"}
 
 
 @pytest.mark.parametrize("adapter", SAME_WIRE)

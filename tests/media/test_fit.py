@@ -70,7 +70,7 @@ def test_nothing_is_decoded_for_what_fits(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "PIL", None)
     monkeypatch.setitem(sys.modules, "PIL.Image", None)
     fitted(small, accepted_image_media_types=COMMON, max_image_dimension=64, max_image_bytes=10_000)
-    assert [("/messages/0/content/0/media_type", "unsupported_value", "shape")] == said(fitted(large)[1])
+    assert [("/messages/0/content/0/media_type", "unsupported_value", "representation")] == said(fitted(large)[1])
     with pytest.raises(CannotAdapt, match=r"interlingua\[images\]") as caught:
         media.fit(large, {"max_image_dimension": 100})
     assert "/messages/0/content/0/source/data" == caught.value.path
@@ -83,7 +83,7 @@ def test_the_bytes_say_what_they_are() -> None:
     """A wrong declaration is corrected; no byte changes."""
     data = picture("image/jpeg")
     result, changes = fitted(asking(image(data, "image/png")), accepted_image_media_types=["image/jpeg"])
-    assert [("/messages/0/content/0/media_type", "unsupported_value", "shape")] == said(changes)
+    assert [("/messages/0/content/0/media_type", "unsupported_value", "representation")] == said(changes)
     assert "image/jpeg" == content(result)[0]["media_type"]
     assert data == data_of(content(result)[0])
 
@@ -93,7 +93,7 @@ def test_a_missing_declaration_is_added() -> None:
     block = image(picture("image/webp"))
     del block["media_type"]
     result, changes = fitted(asking(block))
-    assert [("/messages/0/content/0/media_type", "required_default", "shape")] == said(changes)
+    assert [("/messages/0/content/0/media_type", "required_default", "representation")] == said(changes)
     assert "image/webp" == content(result)[0]["media_type"]
 
 
@@ -102,7 +102,7 @@ def test_the_bytes_decide_whether_the_type_is_accepted() -> None:
     result, changes = fitted(
         asking(image(picture("image/tiff"), "image/png")), accepted_image_media_types=["image/png"]
     )
-    assert [("/messages/0/content/0/source/data", "unsupported_source", "shape")] == said(changes)
+    assert [("/messages/0/content/0/source/data", "unsupported_source", "representation")] == said(changes)
     assert "PNG" == opened(data_of(content(result)[0])).format
 
 
@@ -110,10 +110,10 @@ def test_the_bytes_decide_whether_the_type_is_accepted() -> None:
     ("given", "accepted", "made", "severity"),
     [
         ("image/bmp", ["image/png", "image/jpeg"], "image/jpeg", "weakened"),
-        ("image/bmp", ["image/gif", "image/png"], "image/png", "shape"),
+        ("image/bmp", ["image/gif", "image/png"], "image/png", "representation"),
         ("image/png", ["image/gif", "image/webp"], "image/gif", "weakened"),
         ("image/tiff", ["image/webp", "image/gif"], "image/webp", "weakened"),
-        ("image/gif", ["image/heic", "image/bmp"], "image/bmp", "shape"),
+        ("image/gif", ["image/heic", "image/bmp"], "image/bmp", "representation"),
     ],
 )
 def test_the_order_of_encodings(given: str, accepted: list[str], made: str, severity: str) -> None:
@@ -193,7 +193,7 @@ def test_a_lossless_rewriting_may_be_enough() -> None:
     """A badly packed PNG is packed better, and every pixel stays."""
     data = picture(size=(200, 200), compress_level=0)
     result, changes = fitted(asking(image(data)), max_image_bytes=len(data) // 2)
-    assert [("/messages/0/content/0/source/data", "limit_exceeded", "shape")] == said(changes)
+    assert [("/messages/0/content/0/source/data", "limit_exceeded", "representation")] == said(changes)
     assert opened(data).tobytes() == opened(data_of(content(result)[0])).tobytes()
 
 
@@ -243,7 +243,7 @@ def test_what_else_a_picture_has() -> None:
     """A colour profile stays where the type has a place for it; where something is left behind, the report says so."""
     request = asking(image(picture("image/tiff", icc_profile=b"profile")))
     result, changes = fitted(request, accepted_image_media_types=["image/png"])
-    assert "shape" == changes[0]["severity"]
+    assert "representation" == changes[0]["severity"]
     assert b"profile" == opened(data_of(content(result)[0])).info["icc_profile"]
     _, changes = fitted(request, accepted_image_media_types=["image/bmp"])
     assert "weakened" == changes[0]["severity"]
@@ -539,7 +539,7 @@ def test_a_log_line_for_each_image_left_out(caplog: pytest.LogCaptureFixture) ->
         ({"on_drop": "error"}, {"max_images_per_request": 1}),
         ({"strict": "lost"}, {"max_images_per_request": 1}),
         ({"strict": "weakened"}, {"max_image_dimension": 20}),
-        ({"strict": "shape"}, {"accepted_image_media_types": ["image/tiff"]}),
+        ({"strict": "representation"}, {"accepted_image_media_types": ["image/tiff"]}),
     ],
 )
 def test_the_policy_of_the_request_holds(policy: Data, limits: Data) -> None:

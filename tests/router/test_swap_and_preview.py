@@ -80,14 +80,14 @@ def preview(project, models=("a:x",), **request):
 
 
 def test_a_row_tells_tokens_cost_loss_and_its_worst():
-    rows = preview(lambda _, model: [entry("shape"), entry("lost"), entry("weakened")], max_output_tokens=1000)
+    rows = preview(lambda _, model: [entry("representation"), entry("lost"), entry("weakened")], max_output_tokens=1000)
     assert rows == [
         {
             "model": "a:x",
             "estimated_tokens": {"low": 100, "likely": 200, "high": 400},
             "estimated_cost_usd": {"low": "0.0003", "likely": "0.0081", "high": "0.0162"},
             "pricing_version": "v",
-            "loss": [entry("shape"), entry("lost"), entry("weakened")],
+            "loss": [entry("representation"), entry("lost"), entry("weakened")],
             "worst_severity": "lost",
         }
     ]

@@ -825,14 +825,15 @@ func (LossOp) EnumDescriptor() ([]byte, []int) {
 	return file_interlingua_v1_types_proto_rawDescGZIP(), []int{12}
 }
 
-// shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is gone.
+// representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost: the
+// meaning is gone.
 type LossSeverity int32
 
 const (
 	// Absent.
 	LossSeverity_LOSS_SEVERITY_UNSPECIFIED LossSeverity = 0
-	// `shape`: another shape, the same meaning.
-	LossSeverity_LOSS_SEVERITY_SHAPE LossSeverity = 1
+	// `representation`: another representation, the same meaning.
+	LossSeverity_LOSS_SEVERITY_REPRESENTATION LossSeverity = 1
 	// `weakened`: the meaning is there but weaker.
 	LossSeverity_LOSS_SEVERITY_WEAKENED LossSeverity = 2
 	// `lost`: the meaning is gone.
@@ -843,15 +844,15 @@ const (
 var (
 	LossSeverity_name = map[int32]string{
 		0: "LOSS_SEVERITY_UNSPECIFIED",
-		1: "LOSS_SEVERITY_SHAPE",
+		1: "LOSS_SEVERITY_REPRESENTATION",
 		2: "LOSS_SEVERITY_WEAKENED",
 		3: "LOSS_SEVERITY_LOST",
 	}
 	LossSeverity_value = map[string]int32{
-		"LOSS_SEVERITY_UNSPECIFIED": 0,
-		"LOSS_SEVERITY_SHAPE":       1,
-		"LOSS_SEVERITY_WEAKENED":    2,
-		"LOSS_SEVERITY_LOST":        3,
+		"LOSS_SEVERITY_UNSPECIFIED":    0,
+		"LOSS_SEVERITY_REPRESENTATION": 1,
+		"LOSS_SEVERITY_WEAKENED":       2,
+		"LOSS_SEVERITY_LOST":           3,
 	}
 )
 
@@ -1370,7 +1371,7 @@ type ProviderState struct {
 	FieldsJson string `protobuf:"bytes,5,opt,name=fields_json,json=fieldsJson,proto3" json:"fields_json,omitempty"`
 	// How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It changes no
 	// meaning and is used only to write the same wire again. (x-json: object)
-	FormJson string `protobuf:"bytes,6,opt,name=form_json,json=formJson,proto3" json:"form_json,omitempty"`
+	EncodingJson string `protobuf:"bytes,6,opt,name=encoding_json,json=encodingJson,proto3" json:"encoding_json,omitempty"`
 	// What has no field of its own, see the head of this file. (x-json: object)
 	RestJson      string `protobuf:"bytes,100,opt,name=rest_json,json=restJson,proto3" json:"rest_json,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1449,9 +1450,9 @@ func (x *ProviderState) GetFieldsJson() string {
 	return ""
 }
 
-func (x *ProviderState) GetFormJson() string {
+func (x *ProviderState) GetEncodingJson() string {
 	if x != nil {
-		return x.FormJson
+		return x.EncodingJson
 	}
 	return ""
 }
@@ -4374,7 +4375,8 @@ type LossEntry struct {
 	ValueJson string `protobuf:"bytes,4,opt,name=value_json,json=valueJson,proto3" json:"value_json,omitempty"`
 	// Reason, from the closed list in spec/registry/loss_codes.json.
 	Code string `protobuf:"bytes,5,opt,name=code,proto3" json:"code,omitempty"`
-	// shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is gone.
+	// representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost: the
+	// meaning is gone.
 	Severity LossSeverity `protobuf:"varint,6,opt,name=severity,proto3,enum=interlingua.v1.LossSeverity" json:"severity,omitempty"`
 	// What happened, for a person; it never holds content.
 	Message string `protobuf:"bytes,7,opt,name=message,proto3" json:"message,omitempty"`
@@ -7120,7 +7122,7 @@ var File_interlingua_v1_types_proto protoreflect.FileDescriptor
 
 const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\n" +
-	"\x1ainterlingua/v1/types.proto\x12\x0einterlingua.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa7\x02\n" +
+	"\x1ainterlingua/v1/types.proto\x12\x0einterlingua.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xaf\x02\n" +
 	"\rProviderState\x12\x18\n" +
 	"\aadapter\x18\x01 \x01(\tR\aadapter\x12\x1f\n" +
 	"\bprovider\x18\x02 \x01(\tH\x00R\bprovider\x88\x01\x01\x12\x1b\n" +
@@ -7128,8 +7130,8 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\x02id\x18\x03 \x01(\tH\x02R\x02id\x88\x01\x01\x12!\n" +
 	"\tsignature\x18\x04 \x01(\tH\x03R\tsignature\x88\x01\x01\x12\x1f\n" +
 	"\vfields_json\x18\x05 \x01(\tR\n" +
-	"fieldsJson\x12\x1b\n" +
-	"\tform_json\x18\x06 \x01(\tR\bformJson\x12\x1b\n" +
+	"fieldsJson\x12#\n" +
+	"\rencoding_json\x18\x06 \x01(\tR\fencodingJson\x12\x1b\n" +
 	"\trest_json\x18d \x01(\tR\brestJsonB\v\n" +
 	"\t_providerB\t\n" +
 	"\a_originB\x05\n" +
@@ -7885,10 +7887,10 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\fLOSS_OP_DROP\x10\x01\x12\x13\n" +
 	"\x0fLOSS_OP_REPLACE\x10\x02\x12\x10\n" +
 	"\fLOSS_OP_MOVE\x10\x03\x12\x11\n" +
-	"\rLOSS_OP_MERGE\x10\x04*z\n" +
+	"\rLOSS_OP_MERGE\x10\x04*\x83\x01\n" +
 	"\fLossSeverity\x12\x1d\n" +
-	"\x19LOSS_SEVERITY_UNSPECIFIED\x10\x00\x12\x17\n" +
-	"\x13LOSS_SEVERITY_SHAPE\x10\x01\x12\x1a\n" +
+	"\x19LOSS_SEVERITY_UNSPECIFIED\x10\x00\x12 \n" +
+	"\x1cLOSS_SEVERITY_REPRESENTATION\x10\x01\x12\x1a\n" +
 	"\x16LOSS_SEVERITY_WEAKENED\x10\x02\x12\x16\n" +
 	"\x12LOSS_SEVERITY_LOST\x10\x03*\xc3\x02\n" +
 	"\fFinishReason\x12\x1d\n" +

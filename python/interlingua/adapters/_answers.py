@@ -63,7 +63,7 @@ def report_end(choice: dict[str, Any], read: str, loss: Loss, path: Path) -> Non
     reason: str = choice["finish_reason"]
     if read != reason:
         alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
-        severity = "shape" if alike else "weakened"
+        severity = "representation" if alike else "weakened"
         message = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, message)
 
@@ -175,15 +175,15 @@ def joined(
             kept = -1
             continue
         if not block["text"]:
-            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            loss.drop(where, "empty_content", "representation", "a stream has no empty pieces")
             continue
         if kept < 0 or content[kept]["type"] != block["type"]:
             kept, whole = position, block["text"]
         else:
             whole += block["text"]
             message = "pieces of a stream do not say where a text ends and another begins"
-            loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
-            loss.drop(where, "merged_turn", "shape", message)
+            loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
+            loss.drop(where, "merged_turn", "representation", message)
     return loss.entries
 
 

@@ -3,7 +3,7 @@ What of a request is still as it was read from this wire (spec/2-requests.md#edi
 
 What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its judge. What
 an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader keeps in the
-`form` of the request
+`encoding` of the request
 
 - `read`: its members as they were read, and `true` for what else a rule may be about (`_FACTS`);
 - `odd`: by member, what was odd beside something that is not kept: messages, tools, options.
@@ -47,7 +47,7 @@ _FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def keep_read(request: Request, form: dict[str, Any], *facts: str) -> None:
+def keep_read(request: Request, encoding: dict[str, Any], *facts: str) -> None:
     """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
 
     `facts` are those that the reader knows already.
@@ -82,7 +82,7 @@ def keep_read(request: Request, form: dict[str, Any], *facts: str) -> None:
                     if part["type"] != "text" and part["type"] in _MEDIA:
                         read[RESULT_MEDIA] = True
                         _keep_medium(part, read)
-    form.setdefault("read", {}).update(read)
+    encoding.setdefault("read", {}).update(read)
 
 
 def _keep_medium(block: Item, read: dict[str, Any]) -> None:
@@ -98,14 +98,14 @@ def _copy(value: Any) -> Any:
     return [_copy(item) for item in value] if type(value) is list else value
 
 
-def note_member(request: Request, form: dict[str, Any], member: str, code: str, adapter: str) -> None:
+def record_quirk(request: Request, encoding: dict[str, Any], member: str, code: str, adapter: str) -> None:
     """Notes that a member is odd, in a way that has this code in a report; `options/NAME` is an option of the adapter."""
-    codes: list[str] = form.setdefault("odd", {}).setdefault(member, [])
+    codes: list[str] = encoding.setdefault("odd", {}).setdefault(member, [])
     if code not in codes:
         codes.append(code)
     value = _value(request, member, adapter)
     if value is not None and member not in _FACTS:
-        form.setdefault("read", {})[member] = _copy(value)
+        encoding.setdefault("read", {})[member] = _copy(value)
 
 
 _BESIDE: Final = frozenset(("provider_state", "loss_policy"))
@@ -137,17 +137,17 @@ def _value(request: Request, member: str, adapter: str) -> Any:
 class AsRead:
     """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
 
-    `own`: it was read from this wire. `exact`: and it goes to the model that it was written for.
+    `same_origin`: it was read from this wire. `same_model`: and it goes to the model that it was written for.
     """
 
-    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "exact", "own")
+    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "same_model", "same_origin")
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
-        self.own = state is not None and endpoint.owns(state)
-        form: Any = state.get("form") if state is not None and self.own else None
-        read: Any = form.get("read") if type(form) is dict else None
-        odd: Any = form.get("odd") if type(form) is dict else None
+        self.same_origin = state is not None and endpoint.owns(state)
+        encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
+        read: Any = encoding.get("read") if type(encoding) is dict else None
+        odd: Any = encoding.get("odd") if type(encoding) is dict else None
         self._request = request
         self._adapter = endpoint.adapter
         self._was_kept = type(read) is dict
@@ -155,7 +155,7 @@ class AsRead:
         self._odd: Mapping[str, Any] = odd if type(odd) is dict else NOTHING
         asked: Any = self._read.get("model")
         model = endpoint.model or _bare(request.get("model"))
-        self.exact = self.own and (type(asked) is not str or model in (None, asked, _bare(asked)))
+        self.same_model = self.same_origin and (type(asked) is not str or model in (None, asked, _bare(asked)))
 
     def same(self, *members: str) -> bool:
         """Whether members say what they said when they were read, or said nothing then as now: no rule is held against
@@ -174,9 +174,9 @@ class AsRead:
     def verbatim(self, *members: str) -> bool:
         """Whether members go as they were read to the model for which they were written: nothing that is known of the
         model is held against them."""
-        return self.exact and self.same(*members)
+        return self.same_model and self.same(*members)
 
-    def was_odd(self, member: str, code: str) -> bool:
+    def had_quirk(self, member: str, code: str) -> bool:
         """Whether a member is written as it is, because it was odd in this way when it was read."""
         return code in (self._odd.get(member) or ()) and (member in _FACTS or self.same(member))
 

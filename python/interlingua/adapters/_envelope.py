@@ -42,7 +42,7 @@ def envelop(parts: list[Wire], kind: str, *, failed: bool, spelling: Any = None)
         parts[0] = {**first, "text": line if spelling == "bare" and not text and len(first) > 2 else f"{line}\n{text}"}
 
 
-def open_envelope(blocks: list[dict[str, Any]], form: dict[str, Any]) -> bool:
+def open_envelope(blocks: list[dict[str, Any]], encoding: dict[str, Any]) -> bool:
     """Takes the envelope off the first text; notes how it was spelt. Whether it told of a failure."""
     if not blocks or blocks[0]["type"] != "text" or not is_enveloped(blocks[0]["text"]):
         return False
@@ -51,11 +51,11 @@ def open_envelope(blocks: list[dict[str, Any]], form: dict[str, Any]) -> bool:
     if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
         if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
             blocks[0] = {**blocks[0], "text": ""}
-            form["envelope"] = "bare"
+            encoding["envelope"] = "bare"
             return True
         del blocks[0]
         if blocks and blocks[0]["type"] == "text":
-            form["envelope"] = "part"
+            encoding["envelope"] = "part"
         return True
     blocks[0] = {**blocks[0], "text": rest}
     return line == TOOL_ERROR

@@ -248,7 +248,10 @@ def account(failure: dict[str, Any], found: dict[str, Any], endpoint: Endpoint) 
         else:
             message = "the wire counts whole seconds"
             loss.append(
-                {**_entry("replace", "/retry_after", "unsupported_value", message, seconds), "severity": "shape"}
+                {
+                    **_entry("replace", "/retry_after", "unsupported_value", message, seconds),
+                    "severity": "representation",
+                }
             )
     if "request_id" in failure and found.get("request_id") != failure["request_id"]:
         loss.append(_entry("drop", "/request_id", "unsupported_field", "the wire has no member for the id of a call"))

@@ -12,12 +12,12 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
     """The function that a free-text tool travels as. The text is not held to a grammar then."""
     schema = {"type": "object", "properties": {ARGUMENT: {"type": "string"}}, "required": [ARGUMENT]}
     message = "a free-text tool travels as a function with one text argument"
-    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    loss.replace((*path, "input_schema"), schema, "custom_tool", "shape", message)
+    loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "representation", message)
     for name, idle in (("format", {"type": "text"}), ("strict", False)):
         value = tool.get(name)
         if value is not None:
-            severity = "shape" if value == idle else "weakened"
+            severity = "representation" if value == idle else "weakened"
             loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
     kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
     return kept | {"input_schema": schema}
@@ -27,10 +27,10 @@ def call_as_arguments(text: str | None, loss: Loss, path: Path) -> dict[str, Any
     """The arguments that the text of a call to such a tool travels as."""
     arguments = as_arguments(text)
     message = "a free-text call travels as a call with one text argument"
-    loss.replace((*path, "kind"), "function", "custom_tool", "shape", message)
-    loss.replace((*path, "input"), arguments, "custom_tool", "shape", message)
+    loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
+    loss.replace((*path, "input"), arguments, "custom_tool", "representation", message)
     if text is not None:
-        loss.drop((*path, "input_raw"), "custom_tool", "shape", message)
+        loss.drop((*path, "input_raw"), "custom_tool", "representation", message)
     return arguments
 
 

@@ -8,10 +8,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from interlingua.canonical import json
-from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire, too_deep
 from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.state_in_ids import carries_state
 from interlingua.canonical.validate import malformed_event
 
 Wire = dict[str, Any]
@@ -23,7 +23,7 @@ NOTHING: Final[Mapping[str, Any]] = {}
 """Stands for an object that is absent."""
 
 
-class Mirror(Generic[A, B]):
+class BiMap(Generic[A, B]):
     """A table that reads both ways. Refuses at import time to be anything but one-to-one."""
 
     def __init__(self, table: Mapping[A, B]) -> None:
@@ -199,23 +199,23 @@ _DEFAULTS: Final[dict[str, Any]] = {
 }
 
 
-def gravity(name: str, value: Any, severity: str) -> str:
+def severity_of(name: str, value: Any, severity: str) -> str:
     """How grave it is that a member has no place on a wire: of one that states what is so anyway, nothing is lost."""
-    return "shape" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
+    return "representation" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
 
 
-def parallel_gravity(request: Mapping[str, Any]) -> str:
+def parallel_severity(request: Mapping[str, Any]) -> str:
     """How grave it is that a wire has no switch of parallel calls: where they may be, or where nothing may be called, it
     states what is so anyway."""
     callable_ = bool(request.get("tools")) and (request.get("tool_choice") or NOTHING).get("type") != "none"
-    return "weakened" if callable_ and not request["parallel_tool_calls"] else "shape"
+    return "weakened" if callable_ and not request["parallel_tool_calls"] else "representation"
 
 
 def report_parallel(request: Mapping[str, Any], loss: Loss) -> None:
     """Reports the switch of parallel calls, for wires that have none."""
     if request.get("parallel_tool_calls") is not None:
         message = "the wire does not say whether several tools may be called at once"
-        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_gravity(request), message)
+        loss.drop(("parallel_tool_calls",), "unsupported_field", parallel_severity(request), message)
 
 
 STORED: Final[Mapping[str, frozenset[str]]] = {
@@ -298,7 +298,9 @@ class WireIds:
         own = own_state(block, endpoint).get("id")
         # an id that a provider repeats in a later turn is its own affair and goes back as it came
         wire_id = (
-            own if own is not None and (self._grammar.match(own) or rides(own, endpoint)) else self._derive(canonical)
+            own
+            if own is not None and (self._grammar.match(own) or carries_state(own, endpoint))
+            else self._derive(canonical)
         )
         self._taken.add(wire_id)
         self._wire[canonical] = wire_id
@@ -386,13 +388,13 @@ def arguments_text(value: Any) -> str:
     return json.dumps(value).decode()
 
 
-def keep(state: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> None:
+def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None) -> None:
     """Puts members without canonical meaning, and how an item was spelt, into its provider state; nothing where there is
     nothing."""
     if fields:
         state["fields"] = fields
-    if form:
-        state["form"] = form
+    if encoding:
+        state["encoding"] = encoding
 
 
 def is_plain_name(name: str, longest: int) -> bool:

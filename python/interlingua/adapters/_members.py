@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from interlingua.adapters._kit import STRUCTURE, Wire, gravity
+from interlingua.adapters._kit import STRUCTURE, Wire, severity_of
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -129,19 +129,19 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 class Members(Generic[R]):
     """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
 
-    __slots__ = ("body", "endpoint", "form", "options", "reading", "request")
+    __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
         self.endpoint = endpoint
         self.reading = reading
         self.request: Request = {}
-        self.form: dict[str, Any] = {}
+        self.encoding: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
     def silent(self, name: str, value: Any) -> None:
         """Notes a member that was there without saying anything."""
-        self.form.setdefault("silent", {})[name] = value
+        self.encoding.setdefault("silent", {})[name] = value
 
     def read(self, rows: Rows, apart: Container[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
@@ -265,12 +265,12 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
         loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
     else:
         code = "cache_hint" if name == "cache" else "unsupported_field"
-        loss.drop((name,), code, gravity(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
+        loss.drop((name,), code, severity_of(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
 
 
-def put_back_silent(body: Wire, form: Mapping[str, Any]) -> None:
+def put_back_silent(body: Wire, encoding: Mapping[str, Any]) -> None:
     """Writes the members that were there without saying anything, as they were spelt."""
-    silent = form.get("silent")
+    silent = encoding.get("silent")
     if silent:
         _put_under(body, silent)
 

@@ -19,12 +19,12 @@ def custom_input(block: Block, path: Path, loss: Loss) -> str:
         message = "a free-text call has no arguments beside its text"
         loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
     if block.get("input_raw") is None:
-        loss.replace((*path, "input_raw"), "", "required_default", "shape", "the wire demands a text")
+        loss.replace((*path, "input_raw"), "", "required_default", "representation", "the wire demands a text")
         return ""
     return block["input_raw"]
 
 
-def arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, loss: Loss) -> str:
+def arguments_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, loss: Loss) -> str:
     """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
@@ -33,7 +33,7 @@ def arguments_to_wire(block: Block, form: Mapping[str, Any], path: Path, loss: L
         _report_raw(block, raw, path, loss)
         return raw
     written = arguments_text(block["input"])
-    text = form.get("arguments")
+    text = encoding.get("arguments")
     return text if text is not None and _same(text, written) else written
 
 
@@ -49,19 +49,19 @@ def _report_raw(block: Block, raw: str, path: Path, loss: Loss) -> None:
     parsed = {} if raw.strip() in NO_ARGUMENTS else parse_arguments(raw)
     message = "the argument text is what the model sees"
     if parsed is not None:
-        loss.drop((*path, "input_raw"), "arguments_invalid", "shape", message)
+        loss.drop((*path, "input_raw"), "arguments_invalid", "representation", message)
     if block["input"] != (parsed or {}):
-        loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "shape", message)
+        loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "representation", message)
 
 
-def read_arguments(text: str, block: Block, form: dict[str, Any]) -> None:
+def read_arguments(text: str, block: Block, encoding: dict[str, Any]) -> None:
     """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
     value = parse_arguments(text)
     block["input"] = value or {}
     if value is not None:
         if arguments_text(value) != text:
-            form["arguments"] = text
+            encoding["arguments"] = text
     elif text.strip() in NO_ARGUMENTS:
-        form["arguments"] = text
+        encoding["arguments"] = text
     else:
         block["input_raw"] = text

@@ -3,8 +3,8 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note_member
-from interlingua.adapters._kit import NOTHING, Wire, gravity, is_plain_name, plain_name, report_unknown
+from interlingua.adapters._as_read import imprint, record_quirk
+from interlingua.adapters._kit import NOTHING, Wire, is_plain_name, plain_name, report_unknown, severity_of
 from interlingua.adapters._members import (
     COUNT,
     NUMBER,
@@ -68,7 +68,7 @@ def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
     """How many alternatives are given beside each token."""
     if writing.refuses("logprobs", name) or writing.refuses(name):
         code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        severity = gravity(name, value, SEVERITY[name])
+        severity = severity_of(name, value, SEVERITY[name])
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
     else:
         body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
@@ -91,7 +91,7 @@ def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
 
 def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if writing.same(name) or (writing.own and not value):
+    if writing.same(name) or (writing.same_origin and not value):
         body[name] = value
     elif value and writing.refuses(name):
         writing.report_refused(name, value)
@@ -169,7 +169,9 @@ def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced:
     if kind != "json_schema":
         for member in _OF_SCHEMAS:
             if value.get(member) is not None:
-                loss.drop((name, member), "unsupported_field", "shape", "this form of answer has no such member")
+                loss.drop(
+                    (name, member), "unsupported_field", "representation", "this form of answer has no such member"
+                )
     if kind == "text" or writing.verbatim("response_format"):
         return kind
     accepted = _accepted_format(kind, writing, enforced=enforced)
@@ -186,7 +188,7 @@ def _accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | Non
     """The form of answer that can be asked for in the place of a kind."""
     forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
     if writing.capabilities.get("supports_structured_output") is False or not enforced:
-        forms = [form for form in forms if form != "json_schema"]
+        forms = [encoding for encoding in forms if encoding != "json_schema"]
     if kind in forms:
         return kind
     if kind == "json_schema" and "json" in forms:
@@ -203,10 +205,10 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     kept = writing.same("response_format")
     if name is None and not kept:
         name = "response"
-        writing.loss.replace(path, name, "required_default", "shape", "the wire demands a name of the schema")
+        writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
     elif name is not None and not kept and not is_plain_name(name, LONGEST_TOOL_NAME):
         name = plain_name(name)[:LONGEST_TOOL_NAME] or "response"
-        writing.loss.replace(path, name, "name_rewritten", "shape", "the name does not fit the wire's grammar")
+        writing.loss.replace(path, name, "name_rewritten", "representation", "the name does not fit the wire's grammar")
     schema: Wire = {} if name is None else {"name": name}
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
@@ -235,7 +237,7 @@ TOOLS: Final = "tools"
 """The place of a tool."""
 
 
-def note_oddities(
+def record_quirks(
     request: Request,
     called: Iterable[str],
     body: Wire,
@@ -249,17 +251,17 @@ def note_oddities(
     are members that the provider does not take. Names of tools that do not fit go to `names` of the request's form, a tool
     whose schema cannot be enforced is marked itself, and members that are odd by what stands beside them go to `odd`.
     """
-    form: dict[str, Any] = request["provider_state"].setdefault("form", {})
+    encoding: dict[str, Any] = request["provider_state"].setdefault("encoding", {})
 
     def odd(member: str, code: str) -> None:
-        note_member(request, form, member, code, endpoint.adapter)
+        record_quirk(request, encoding, member, code, endpoint.adapter)
 
     tools: list[dict[str, Any]] = request.get("tools") or []
     kinds = {tool["name"]: tool.get("kind") or "function" for tool in tools}
     found = set(kinds)
     found.update(called)
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        form["names"] = sorted(names)
+        encoding["names"] = sorted(names)
     for tool in tools:
         schema = tool.get("input_schema") if tool.get("strict") else None
         if schema is not None and not can_be_enforced(schema):
@@ -333,6 +335,10 @@ def carry_shared_options(
             carried.add((sibling, name))
             message = "both wires of the provider have this member"
             loss.move(
-                ("options", sibling, name), ("options", endpoint.adapter, name), "foreign_options", "shape", message
+                ("options", sibling, name),
+                ("options", endpoint.adapter, name),
+                "foreign_options",
+                "representation",
+                message,
             )
     return carried

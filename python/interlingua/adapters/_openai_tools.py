@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
 from interlingua.adapters import _kit
-from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_gravity, report_unknown
+from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_severity, report_unknown
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.loss import Path
 
@@ -32,7 +32,7 @@ def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None
     for name in ("format",) if kind == "function" else ("input_schema", "strict"):
         if tool.get(name) is not None:
             message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
-            severity = "shape" if tool[name] is False else "weakened"
+            severity = "representation" if tool[name] is False else "weakened"
             writing.loss.drop((*path, name), "unsupported_field", severity, message)
 
 
@@ -61,18 +61,18 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
     parallel = request.get("parallel_tool_calls")
     if parallel is None:
         return
-    if "tools" not in body and not writing.was_odd("parallel_tool_calls", "combination"):
+    if "tools" not in body and not writing.had_quirk("parallel_tool_calls", "combination"):
         message = "there are no tools to call in parallel"
-        writing.loss.drop(("parallel_tool_calls",), "combination", "shape", message)
+        writing.loss.drop(("parallel_tool_calls",), "combination", "representation", message)
     elif writing.refuses("parallel_tool_calls"):
-        writing.report_refused("parallel_tool_calls", parallel, parallel_gravity(request))
+        writing.report_refused("parallel_tool_calls", parallel, parallel_severity(request))
     else:
         body["parallel_tool_calls"] = parallel
 
 
 def report_toolless(choice: Choice, writing: Target) -> None:
     """Reports a choice beside which there are no tools."""
-    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
     writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
 
 
@@ -86,7 +86,7 @@ def offered_kinds(request: dict[str, Any], written: Mapping[Any, Any]) -> dict[s
 
 def is_offered(choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target) -> bool:
     """Whether the tools that a choice names are offered, or were not when it was read."""
-    if writing.was_odd("tool_choice", "tool_choice"):
+    if writing.had_quirk("tool_choice", "tool_choice"):
         return True
     named = [choice.get("name", "")] if choice["type"] == "tool" else choice.get("names") or ()
     return all(name in offered and writing.tool_name(name) == name for name in named)
@@ -114,7 +114,7 @@ def _report_idle(choice: Choice, used: tuple[str, ...], writing: Target) -> None
     for name in ("name", "names", "mode", "kind"):
         if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
             message = "this way of choosing has no such member"
-            writing.loss.drop(("tool_choice", name), "tool_choice", "shape", message)
+            writing.loss.drop(("tool_choice", name), "tool_choice", "representation", message)
 
 
 def _one_tool(
@@ -122,7 +122,7 @@ def _one_tool(
 ) -> dict[str, Any] | None:
     name, kind = choice.get("name", ""), choice.get("kind") or "function"
     _report_idle(choice, ("name", "kind"), writing)
-    if not writing.was_odd("tool_choice", "tool_choice"):
+    if not writing.had_quirk("tool_choice", "tool_choice"):
         if offered.get(name, "provider") == "provider":
             message = "the chosen tool is not offered"
             writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
@@ -130,7 +130,7 @@ def _one_tool(
         if offered[name] != kind:
             kind = offered[name]
             message = "the kind of a choice is that of its tool"
-            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "shape", message)
+            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "representation", message)
         name = writing.told_name(name, ("tool_choice",))
     return {"type": "tool", "name": name, "kind": kind}
 
@@ -142,7 +142,7 @@ def _allowed(
     names: list[str] = choice.get("names") or []
     tools: list[tuple[str, str]] = []
     for position, name in enumerate(names):
-        if writing.was_odd("tool_choice", "tool_choice") or offered.get(name, "provider") != "provider":
+        if writing.had_quirk("tool_choice", "tool_choice") or offered.get(name, "provider") != "provider":
             wire_name = writing.tool_name(name)
             if wire_name != name:
                 writing.report_name(("tool_choice", "names", position), wire_name)
@@ -153,10 +153,10 @@ def _allowed(
     if len(tools) != len(names):
         message = "some of the allowed tools are not offered"
         written = [name for _, name in tools]
-        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "shape", message)
+        writing.loss.replace(("tool_choice", "names"), written, "tool_choice", "representation", message)
     mode = choice.get("mode")
     if mode is None:
         mode = "auto"
         message = "the wire demands a mode"
-        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "shape", message)
+        writing.loss.replace(("tool_choice", "mode"), mode, "required_default", "representation", message)
     return {"type": "allowed", "mode": mode, "tools": tools}

@@ -9,10 +9,10 @@ from interlingua.adapters import _writing
 from interlingua.adapters._kit import NOTHING, WireIds, is_plain_name
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.adapters._writing import LONGEST_TOOL_NAME
-from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
 
@@ -31,7 +31,7 @@ class Target(_writing.Writing):
 
     def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
         super().__init__(source, endpoint, loss)
-        own, dialect = self.own, self.dialect
+        own, dialect = self.same_origin, self.dialect
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         told: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
@@ -46,12 +46,14 @@ class Target(_writing.Writing):
 
     def most_marks(self, most: int) -> int:
         """How many marks for the cache are written: as many as the wire takes, or as were read."""
-        marks = self.form.get("marks")
+        marks = self.encoding.get("marks")
         return max(most, marks) if type(marks) is int else most
 
     def noted(self, item: Item, oddity: str, value: Any = True) -> bool:
         """Whether an item was read with an oddity, which is then kept."""
-        return self.whole or (self.own and "provider_state" in item and self.form_of(item).get(oddity) == value)
+        return self.whole or (
+            self.same_origin and "provider_state" in item and self.encoding_of(item).get(oddity) == value
+        )
 
     def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
@@ -67,9 +69,9 @@ class Target(_writing.Writing):
             return self._short_ids.call(block, self.endpoint)
         canonical: str = block["id"]
         own: str | None = state.get("id")
-        wire_id = own if own is not None and self.own else self._ids.get(canonical)
+        wire_id = own if own is not None and self.same_origin else self._ids.get(canonical)
         if wire_id is None:
-            fits = own is not None and (self._takes_id(own) or rides(own, self.endpoint))
+            fits = own is not None and (self._takes_id(own) or carries_state(own, self.endpoint))
             wire_id = own if own is not None and fits else self._derived(canonical)
         self._ids[canonical] = wire_id
         return wire_id
@@ -82,7 +84,7 @@ class Target(_writing.Writing):
         return wire_id if wire_id is not None else self._derived(canonical)
 
     def _takes_id(self, wire_id: str) -> bool:
-        if self.own:
+        if self.same_origin:
             return True
         if self._id_grammar is not None:
             return self._id_grammar.match(wire_id) is not None

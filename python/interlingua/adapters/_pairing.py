@@ -49,7 +49,7 @@ def note_open_end(request: Request, endpoint: Endpoint) -> None:
     if messages and messages[-1]["role"] == "assistant":
         calls = [block["id"] for block in _last_calls(messages).values()]
         if calls:
-            request.setdefault("provider_state", endpoint.state()).setdefault("form", {})[_UNANSWERED] = calls
+            request.setdefault("provider_state", endpoint.state()).setdefault("encoding", {})[_UNANSWERED] = calls
 
 
 def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
@@ -70,7 +70,7 @@ def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
         return set()
-    noted = (state.get("form") or {}).get(_UNANSWERED)
+    noted = (state.get("encoding") or {}).get(_UNANSWERED)
     return set(noted) if isinstance(noted, list) else set()
 
 
@@ -124,8 +124,8 @@ def _noted(item: dict[str, Any], endpoint: Endpoint) -> bool:
     state = item.get("provider_state")
     if state is None or not endpoint.owns(state):
         return False
-    form = state.get("form") or {}
-    return bool(form.get(_UNANSWERED) or form.get("unpaired"))
+    encoding = state.get("encoding") or {}
+    return bool(encoding.get(_UNANSWERED) or encoding.get("unpaired"))
 
 
 def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int], call: str) -> int:
@@ -200,15 +200,15 @@ def _paired_to_wire(
     policy: dict[str, Any] = request.get("loss_policy") or {}
     loss = Loss(policy)
     messages: list[Message] = request["messages"]
-    instead = {position: _without_call(messages[position], position, loss) for position in sorted(strays)}
+    placeholder_or_drop = {position: _without_call(messages[position], position, loss) for position in sorted(strays)}
     if strays and not loss.placeholders:
         last = len(messages) - 1
-        while last in instead:
+        while last in placeholder_or_drop:
             last -= 1
         if last < len(messages) - 1 and _is_all_foreign(messages[last], endpoint):
             _drop_turn(messages[last], last, loss)
-            instead[last] = None
-    places = _Places(request, instead, added)
+            placeholder_or_drop[last] = None
+    places = _Places(request, placeholder_or_drop, added)
     paired = {**request, "messages": places.messages}
     try:
         if policy.get(_UNANSWERED) != PLACEHOLDER:
@@ -227,9 +227,9 @@ def _without_call(message: Message, position: int, loss: Loss) -> Message | None
     why = "the result of a call that another provider keeps"
     text = loss.block((*path, "content", 0), message["content"][0], "foreign_state", "lost", why)
     if text is None:
-        loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+        loss.drop(path, "empty_content", "representation", "nothing is left of the message")
         return None
-    loss.replace((*path, "role"), "user", "role_folded", "shape", "a placeholder is no result")
+    loss.replace((*path, "role"), "user", "role_folded", "representation", "a placeholder is no result")
     return {**message, "role": "user", "content": [text]}
 
 
@@ -245,7 +245,7 @@ def _drop_turn(message: Message, position: int, loss: Loss) -> None:
     path = ("messages", position)
     for index, block in enumerate(message["content"]):
         loss.block((*path, "content", index), block, "foreign_state", "lost", "an item of another provider")
-    loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+    loss.drop(path, "empty_content", "representation", "nothing is left of the message")
 
 
 class _Places:
@@ -255,7 +255,7 @@ class _Places:
     result is reported as an absent member of the request and as moved to its place.
     """
 
-    def __init__(self, request: Request, instead: dict[int, Message | None], added: list[Added]) -> None:
+    def __init__(self, request: Request, placeholder_or_drop: dict[int, Message | None], added: list[Added]) -> None:
         written: list[Message] = request["messages"]
         coming: dict[int, list[int]] = {}
         for number, (place, _) in enumerate(added):
@@ -272,7 +272,7 @@ class _Places:
                 self._added.append(pointer((name,)))
                 self._put(added[number][1], self._added[-1], position)
             if position < len(written):
-                message = instead.get(position, written[position])
+                message = placeholder_or_drop.get(position, written[position])
                 if message is not None:
                     self._put(message, pointer(("messages", position)), position)
         self._before.append(len(written))
@@ -331,4 +331,4 @@ class _Places:
 
 
 def _entry(op: str, path: str, *, message: str, **members: Any) -> Entry:
-    return {"op": op, "path": path, **members, "code": _UNANSWERED, "severity": "shape", "message": message}
+    return {"op": op, "path": path, **members, "code": _UNANSWERED, "severity": "representation", "message": message}

@@ -1,7 +1,7 @@
 """
 Results directly behind the message of their calls and in the order of the calls: what Chat Completions and Ollama want.
 
-An oddity is kept where it was read and repaired where it was made. On reading it is noted in the `form`: `misplaced` of a
+An oddity is kept where it was read and repaired where it was made. On reading it is noted in the `encoding`: `misplaced` of a
 message that keeps the place where it stands, `unasked` of a result that no open call asked for, `unanswered` of a call.
 """
 
@@ -50,25 +50,25 @@ def in_order(messages: list[Message]) -> bool:
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def ordered(messages: list[Message], adapter: str, form: Form | None) -> tuple["range | list[int]", Moves]:
+def ordered(messages: list[Message], adapter: str, encoding: Form | None) -> tuple["range | list[int]", Moves]:
     """The positions of the messages as the wire wants them, and the moves (position, before) behind that.
 
-    `form` tells how an item of this wire was read; None when the request is none of this wire.
+    `encoding` tells how an item of this wire was read; None when the request is none of this wire.
     Raises `InvalidRequest` with a pointer when calls and results do not pair, except where they were read so.
     """
     if in_order(messages):
         return range(len(messages)), []
-    kept = _kept_places(messages, form) if form is not None else _NONE
-    answers = _answers(messages, adapter, form, kept)
+    kept = _kept_places(messages, encoding) if encoding is not None else _NONE
+    answers = _answers(messages, adapter, encoding, kept)
     order: list[int] = []
     for position, message in enumerate(messages):
-        if message["role"] != "tool" or position in kept or (form is not None and form(message).get("unasked")):
+        if message["role"] != "tool" or position in kept or (encoding is not None and encoding(message).get("unasked")):
             order.append(position)
             order += [answer for _, answer in sorted(answers.get(position, ()))]
     return order, moves_behind(order, messages)
 
 
-def _kept_places(messages: list[Message], form: Form) -> frozenset[int]:
+def _kept_places(messages: list[Message], encoding: Form) -> frozenset[int]:
     """The messages that stay where they were read, because nothing has come between them and the turn before them."""
     kept: set[int] = set()
     start = 0
@@ -78,17 +78,17 @@ def _kept_places(messages: list[Message], form: Form) -> frozenset[int]:
         calls = messages[start - 1]["content"] if start else []
         asked = [block["id"] for block in calls if block["type"] == "tool_use"]
         after = start
-        while after < end and _is_kept(messages[after], asked, form):
+        while after < end and _is_kept(messages[after], asked, encoding):
             after += 1
-        if not any(_is_answer(messages[position], form) for position in range(after, end)):
+        if not any(_is_answer(messages[position], encoding) for position in range(after, end)):
             kept.update(range(start, after))
         start = end + 1
     return frozenset(kept)
 
 
-def _is_kept(message: Message, asked: list[str], form: Form) -> bool:
+def _is_kept(message: Message, asked: list[str], encoding: Form) -> bool:
     """Whether a message was read where it stands; a result needs its call before it, unless it was read apart from it."""
-    place = form(message).get("misplaced")
+    place = encoding(message).get("misplaced")
     if place is True and message["role"] == "tool":
         return _answered(message) in asked
     return bool(place)
@@ -98,12 +98,12 @@ def _answered(message: Message) -> str | None:
     return message["content"][0].get("tool_use_id") if message["content"] else None
 
 
-def _is_answer(message: Message, form: Form) -> bool:
-    return message["role"] == "tool" and not form(message).get("unasked")
+def _is_answer(message: Message, encoding: Form) -> bool:
+    return message["role"] == "tool" and not encoding(message).get("unasked")
 
 
 def _answers(
-    messages: list[Message], adapter: str, form: Form | None, kept: frozenset[int]
+    messages: list[Message], adapter: str, encoding: Form | None, kept: frozenset[int]
 ) -> dict[int, list[tuple[int, int]]]:
     """For each message with calls, rank and position of the results that go directly behind it."""
     asked: dict[str, tuple[int, int, Block]] = {}
@@ -112,7 +112,7 @@ def _answers(
     for position, message in enumerate(messages):
         if message["role"] == "tool":
             block = result_of(message, ("messages", position), adapter)
-            if form is not None and form(message).get("unasked"):
+            if encoding is not None and encoding(message).get("unasked"):
                 continue
             path: Path = ("messages", position, "content", 0, "tool_use_id")
             call = block["tool_use_id"]
@@ -133,7 +133,7 @@ def _answers(
                         raise InvalidRequest(why, path=pointer(path), adapter=adapter)
                     asked[block["id"]] = (position, index, block)
     for call, (position, index, block) in asked.items():
-        open_as_read = form is not None and form(block).get("unanswered")
+        open_as_read = encoding is not None and encoding(block).get("unanswered")
         if call not in answered and position != len(messages) - 1 and not open_as_read:
             raise InvalidRequest(
                 f"{UNANSWERED_CALL}; {ANSWER_IT}",
@@ -208,4 +208,4 @@ def note(item: dict[str, Any], oddity: str, state: Callable[[], dict[str, Any]],
     """Notes an oddity in the form of an item; the value may tell in which place it is one."""
     if "provider_state" not in item:
         item["provider_state"] = state()
-    item["provider_state"].setdefault("form", {})[oddity] = value
+    item["provider_state"].setdefault("encoding", {})[oddity] = value

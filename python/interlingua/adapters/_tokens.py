@@ -132,7 +132,7 @@ class Count(NamedTuple):
 def count(text: str, vocabulary: Vocabulary) -> Count:
     """The tokens of texts that are joined by `APART` and begin with it."""
     plain = text.isascii()
-    # no lone surrogate comes through the door; "surrogatepass" keeps this total all the same
+    # no lone surrogate comes through `load`; "surrogatepass" keeps this total all the same
     encoded = text.encode("utf-8", "surrogatepass")
     kinds = encoded.translate(_KINDS) if plain else encoded.translate(_KINDS, _CONTINUED)
     # one long number: each byte the kind of a character in its low half, that of the one before it in its high half

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import AsRead, imprint
-from interlingua.adapters._kit import NOTHING, UnusedNames, gravity, is_plain_name, plain_name
+from interlingua.adapters._kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -17,10 +17,10 @@ class Writing:
     """The endpoint that is written for, the report, and what was kept of the `source` (a request or an answer) when it was
     read.
 
-    `own`: the source came from this wire, so it is spelt as it was read. `exact`: and it goes to the model that it was
+    `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
     written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
-    Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `was_odd`, `is_odd`).
-    `form` says how the source was spelt.
+    Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `had_quirk`, `has_quirk`).
+    `encoding` says how the source was spelt.
     """
 
     __slots__ = (
@@ -31,10 +31,10 @@ class Writing:
         "capabilities",
         "dialect",
         "endpoint",
-        "exact",
-        "form",
+        "same_model",
+        "encoding",
         "loss",
-        "own",
+        "same_origin",
         "source",
         "whole",
     )
@@ -46,12 +46,12 @@ class Writing:
         self.capabilities = endpoint.capabilities
         self.loss = loss
         self._read = AsRead(source, endpoint)
-        self.own = self._read.own
-        self.exact = self._read.exact
-        self.form: Mapping[str, Any] = self.form_of(source)
+        self.same_origin = self._read.same_origin
+        self.same_model = self._read.same_model
+        self.encoding: Mapping[str, Any] = self.encoding_of(source)
         self.whole = False
         self._longest_name = longest_name
-        names: Any = self.form.get("names")
+        names: Any = self.encoding.get("names")
         self._names: dict[str, str] = {}
         if isinstance(names, list):
             self._names.update((name, name) for name in names if isinstance(name, str))
@@ -67,15 +67,15 @@ class Writing:
         """Whether members go as they were read to the model for which they were written."""
         return self.whole or self._read.verbatim(*members)
 
-    def was_odd(self, member: str, code: str) -> bool:
+    def had_quirk(self, member: str, code: str) -> bool:
         """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
-        return self.whole or self._read.was_odd(member, code)
+        return self.whole or self._read.had_quirk(member, code)
 
-    def is_odd(self, item: Item, place: str) -> bool:
+    def has_quirk(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, odd as it is."""
-        if self.whole or not self.own or "provider_state" not in item:
+        if self.whole or not self.same_origin or "provider_state" not in item:
             return self.whole
-        odd = self.form_of(item).get("odd")
+        odd = self.encoding_of(item).get("odd")
         return odd is not None and odd == imprint(item, place)
 
     def owned(self, item: Item) -> Mapping[str, Any]:
@@ -83,12 +83,12 @@ class Writing:
         state: Item | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
 
-    def form_of(self, item: Item) -> Mapping[str, Any]:
+    def encoding_of(self, item: Item) -> Mapping[str, Any]:
         """How an item of this wire was spelt; nothing for an item of another origin."""
         state: Item | None = item.get("provider_state")
-        if state is None or not (form := state.get("form")) or not self.endpoint.owns(state):
+        if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
             return NOTHING
-        found: Item = form
+        found: Item = encoding
         return found
 
     # ------------------------------------------------------------------------------------------ what the target takes
@@ -115,7 +115,7 @@ class Writing:
 
     def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
         """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""
-        severity = gravity(name, value, severity)
+        severity = severity_of(name, value, severity)
         if name in self.dialect.get("unsupported", ()):
             self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
         else:
@@ -142,7 +142,7 @@ class Writing:
 
     def report_name(self, where: Path, wire: str) -> None:
         """Reports a name that was rewritten."""
-        self.loss.replace(where, wire, "name_rewritten", "shape", "the name does not fit the target's grammar")
+        self.loss.replace(where, wire, "name_rewritten", "representation", "the name does not fit the target's grammar")
 
     def fits_name(self, name: str) -> bool:
         """Whether the wire takes the name of a tool."""

@@ -3,7 +3,7 @@ JSON text to plain data and back, exactly.
 
 Integers keep every digit, up to 4,300 of them; a decimal that a binary float cannot hold stays a `Decimal`.
 NaN, infinities, numbers out of range and lone surrogates are refused on the way in; plain data and values of the types
-that hold one are refused at the door (`translate.load`).
+that hold one are refused by `translate.load`.
 
 msgspec reads (exact integers), orjson writes (fastest on long base64 text); what orjson cannot write, msgspec does.
 """

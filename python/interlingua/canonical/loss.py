@@ -17,7 +17,7 @@ from interlingua.canonical.json import plain
 Path = tuple[str | int, ...]
 Entry = dict[str, Any]
 
-SEVERITIES: Final = ("shape", "weakened", "lost")
+SEVERITIES: Final = ("representation", "weakened", "lost")
 PLACEHOLDER: Final = "placeholder"
 UNANSWERED: Final = ("error", PLACEHOLDER)
 """What may be done with a call that has no result."""

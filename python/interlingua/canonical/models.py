@@ -131,7 +131,7 @@ class ProviderState(Model):
     """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
     fields: Maybe[FreeObject] = None
     """Members of the provider's own item that have no canonical meaning, verbatim."""
-    form: Maybe[FreeObject] = None
+    encoding: Maybe[FreeObject] = None
     """
     How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
     changes no meaning and is used only to write the same wire again.
@@ -773,10 +773,10 @@ class Request(RequestMethods, Model):
 LossOp: TypeAlias = Literal["drop", "replace", "move", "merge"]
 """What happened to the value at path."""
 
-LossSeverity: TypeAlias = Literal["shape", "weakened", "lost"]
+LossSeverity: TypeAlias = Literal["representation", "weakened", "lost"]
 """
-shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
-gone.
+representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+the meaning is gone.
 """
 
 
@@ -795,8 +795,8 @@ class LossEntry(Model):
     """Reason, from the closed list in spec/registry/loss_codes.json."""
     severity: LossSeverity
     """
-    shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
-    gone.
+    representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+    the meaning is gone.
     """
     message: Text
     """What happened, for a person; it never holds content."""

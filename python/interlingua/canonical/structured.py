@@ -66,7 +66,9 @@ def _text(content: list[Any]) -> str:
     """What the answer says: the call that stood for it, where there was one, else its texts."""
     texts = [block for block in content if block["type"] == "text" and not block.get("refusal")]
     called = [
-        block for block in texts if ((block.get("provider_state") or {}).get("form") or {}).get("answer") is not None
+        block
+        for block in texts
+        if ((block.get("provider_state") or {}).get("encoding") or {}).get("answer") is not None
     ]
     return "".join(block["text"] for block in called or texts)
 

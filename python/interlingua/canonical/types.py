@@ -112,7 +112,7 @@ class ProviderState(TypedDict, total=False):
     """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
     fields: dict[str, Any]
     """Members of the provider's own item that have no canonical meaning, verbatim."""
-    form: dict[str, Any]
+    encoding: dict[str, Any]
     """
     How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
     changes no meaning and is used only to write the same wire again.
@@ -709,10 +709,10 @@ class Request(TypedDict, total=False):
 LossOp: TypeAlias = Literal["drop", "replace", "move", "merge"]
 """What happened to the value at path."""
 
-LossSeverity: TypeAlias = Literal["shape", "weakened", "lost"]
+LossSeverity: TypeAlias = Literal["representation", "weakened", "lost"]
 """
-shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
-gone.
+representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+the meaning is gone.
 """
 
 
@@ -731,8 +731,8 @@ class LossEntry(TypedDict, total=False):
     """Reason, from the closed list in spec/registry/loss_codes.json."""
     severity: Required[LossSeverity]
     """
-    shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is
-    gone.
+    representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+    the meaning is gone.
     """
     message: Required[str]
     """What happened, for a person; it never holds content."""

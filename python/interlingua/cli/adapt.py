@@ -38,7 +38,7 @@ def adapt(
     ] = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help="The target's own name of the model.")] = None,
     strict: Annotated[
-        str | None, typer.Option(help="Refuse, with status 3, when something is shape, weakened or lost.")
+        str | None, typer.Option(help="Refuse, with status 3, when something is representation, weakened or lost.")
     ] = None,
     unanswered: Annotated[
         str | None,
@@ -62,7 +62,7 @@ def adapt(
     """
     from interlingua import translate
 
-    one_of("--strict", strict, ("shape", "weakened", "lost", None))
+    one_of("--strict", strict, ("representation", "weakened", "lost", None))
     one_of("--unanswered", unanswered, ("error", "placeholder", None))
     one_of("--kind", kind, ("request", "response", "stream", "error"))
     if target == CANONICAL and (provider or model or state_in_ids):
@@ -117,7 +117,7 @@ def _tell_loss(report: list[Data], *, whole: bool) -> None:
     elif report:
         # nothing is lost silently, on a terminal neither
         counts = Counter(entry["severity"] for entry in report)
-        told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "shape") if counts[word])
+        told = ", ".join(f"{counts[word]} {word}" for word in ("lost", "weakened", "representation") if counts[word])
         say(f"interlingua: {told}; --loss tells what")
 
 

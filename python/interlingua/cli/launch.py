@@ -16,7 +16,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import Data, Replay, Retries, client_of, registry_of, say, write
 
 _NO_KEY = "interlingua"  # the gateway is reached from this machine alone and asks for none
-_ORDER = ("lost", "weakened", "shape")
+_ORDER = ("lost", "weakened", "representation")
 
 
 def launch(
@@ -123,6 +123,6 @@ def summary(calls: list[Any]) -> list[str]:
         losses.update(kinds)
     for severity in _ORDER:
         for (found, code, message), count in sorted(losses.items()):
-            if found == severity != "shape":
+            if found == severity != "representation":
                 lines.append(f"interlingua: {severity}: {message} ({code}, in {count} calls)")
     return lines

@@ -1,7 +1,7 @@
 """
 Generate: the one place that calls a provider.
 
-A call is: find the model's row → write the wire (the door, `translate.project`) → send → read the answer → price it.
+A call is: find the model's row → write the wire (`translate.project`) → send → read the answer → price it.
 Everything but the sending is pure code of other modules. Time, randomness and the network come in as arguments.
 """
 
@@ -49,7 +49,7 @@ class Client:
 
     `transport` is the network (default: httpx, and recorded exchanges for the provider `replay`).
     `keys` and `base_urls`, by provider, stand over what the `registry` finds in the environment.
-    `retry` says when a model is asked again: a policy, or the name of one; `health` keeps who rests (spec/7-routing.md#health).
+    `retry` says when a model is asked again: a policy, or the name of one; `health` keeps which models are in cooldown (spec/7-routing.md#health).
     `concurrency` is how many calls a provider has at a time, one number for each or one for all; the row of a provider
     may say it as well. `events` has the decision of every call that comes without a record of its routing.
     `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
@@ -148,7 +148,7 @@ class Client:
         declines to answer. The model that has answered in a turn which goes on is asked first.
         `deadline` is the time for the whole call in seconds, `routing` the record of why this model was chosen.
         `raw` keeps the provider's whole answer in `response.raw`; `validated` says that the request has been through
-        the door already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
+        the entry point already. `on_answer` is told which model answers, with the headers of its provider, as soon as it does.
         `message_id` is the id of the answer, where a session has one for it.
         Raises `InvalidRequest`, `NotConfigured`, `CannotAdapt` and `LossRefused` before anything is sent, `ProviderError`
         after.

@@ -307,7 +307,7 @@ class Routing:
         return router.preview(request, models, self._loss, self._tokens, self.registry.price)
 
     def _loss(self, request: Any, model: str) -> list[Any]:
-        # not through the door: nothing is dropped yet, so nothing is to be logged or refused
+        # not through `project`: nothing is dropped yet, so nothing is to be logged or refused
         endpoint = self.registry.endpoint(model=model)
         endpoint = self._connect(endpoint).located(endpoint)
         return translate.write_request({**request, "model": model}, endpoint)[1]

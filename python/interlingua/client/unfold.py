@@ -74,5 +74,5 @@ def _call(at: Event, block: Mapping[str, Any], cut: Cut) -> Iterator[Event]:
 
 def _arguments(block: Mapping[str, Any]) -> str:
     """The text of the arguments: as the model wrote it where that was kept."""
-    written = ((block.get("provider_state") or {}).get("form") or {}).get("arguments")
+    written = ((block.get("provider_state") or {}).get("encoding") or {}).get("arguments")
     return written if isinstance(written, str) else json.dumps(block["input"]).decode()

@@ -12,7 +12,7 @@ from interlingua.gateway.contents import Content
 
 KEPT = 1000
 _TOLD = ("model", "category", "status", "reason", "retry_after")
-_SEVERITIES = ("lost", "weakened", "shape")
+_SEVERITIES = ("lost", "weakened", "representation")
 
 
 @dataclass(slots=True)

@@ -48,7 +48,7 @@ Data = dict[str, Any]
 Operation = Callable[[Request], Awaitable[Response]]
 Frames = Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]]
 
-_STRICT = ("shape", "weakened", "lost")
+_STRICT = ("representation", "weakened", "lost")
 _CLIENT_CLOSED = 499  # what proxies log of a client that went away; nobody reads it
 _JSON = "application/json"
 

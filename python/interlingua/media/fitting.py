@@ -160,7 +160,7 @@ def _fit_image(place: Place, limits: _Limits, values: dict[Path, Any], loss: Los
     if media_type != declared:
         values[*path, "media_type"] = media_type
         code = "required_default" if declared is None else "unsupported_value"
-        loss.replace((*path, "media_type"), media_type, code, "shape", "the media type is that of the bytes")
+        loss.replace((*path, "media_type"), media_type, code, "representation", "the media type is that of the bytes")
 
 
 def _is_accepted(media_type: str | None, limits: _Limits) -> bool:

@@ -93,7 +93,7 @@ def convert(
                     *(["as its first frame"] if animated else []),
                 ]
                 words = " ".join(["it is encoded again", *harmed])
-                return Converted(made, attempt.media_type, "weakened" if harmed else "shape", words)
+                return Converted(made, attempt.media_type, "weakened" if harmed else "representation", words)
     raise CannotAdapt("the picture cannot be made small enough for the target", path=where)
 
 

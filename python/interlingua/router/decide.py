@@ -80,7 +80,7 @@ def decide(
     """Chooses the model for a turn.
 
     `turn` holds the facts (`facts.turn`), `catalog` the registry (`registry.snapshot`), `policy` rules and defaults,
-    `health` who rests until when (`Health.snapshot`), `now` the time as RFC 3339 text.
+    `health` which models are in cooldown until when (`Health.snapshot`), `now` the time as RFC 3339 text.
     Raises `NoCandidate` with the whole chain when nothing can serve; `OriginRests` when all that keeps the turn from
     being served is that the candidates rest where its pinned state belongs; `InvalidRequest` when the message's
     override names nothing that is known.

@@ -115,7 +115,7 @@ class LossOp(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
 class LossSeverity(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     LOSS_SEVERITY_UNSPECIFIED: _ClassVar[LossSeverity]
-    LOSS_SEVERITY_SHAPE: _ClassVar[LossSeverity]
+    LOSS_SEVERITY_REPRESENTATION: _ClassVar[LossSeverity]
     LOSS_SEVERITY_WEAKENED: _ClassVar[LossSeverity]
     LOSS_SEVERITY_LOST: _ClassVar[LossSeverity]
 
@@ -256,7 +256,7 @@ LOSS_OP_REPLACE: LossOp
 LOSS_OP_MOVE: LossOp
 LOSS_OP_MERGE: LossOp
 LOSS_SEVERITY_UNSPECIFIED: LossSeverity
-LOSS_SEVERITY_SHAPE: LossSeverity
+LOSS_SEVERITY_REPRESENTATION: LossSeverity
 LOSS_SEVERITY_WEAKENED: LossSeverity
 LOSS_SEVERITY_LOST: LossSeverity
 FINISH_REASON_UNSPECIFIED: FinishReason
@@ -317,14 +317,14 @@ ROUTING_VERDICT_REJECTED: RoutingVerdict
 ROUTING_VERDICT_CHOSE: RoutingVerdict
 
 class ProviderState(_message.Message):
-    __slots__ = ("adapter", "provider", "origin", "id", "signature", "fields_json", "form_json", "rest_json")
+    __slots__ = ("adapter", "provider", "origin", "id", "signature", "fields_json", "encoding_json", "rest_json")
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
     ORIGIN_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     SIGNATURE_FIELD_NUMBER: _ClassVar[int]
     FIELDS_JSON_FIELD_NUMBER: _ClassVar[int]
-    FORM_JSON_FIELD_NUMBER: _ClassVar[int]
+    ENCODING_JSON_FIELD_NUMBER: _ClassVar[int]
     REST_JSON_FIELD_NUMBER: _ClassVar[int]
     adapter: str
     provider: str
@@ -332,9 +332,9 @@ class ProviderState(_message.Message):
     id: str
     signature: str
     fields_json: str
-    form_json: str
+    encoding_json: str
     rest_json: str
-    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., origin: _Optional[str] = ..., id: _Optional[str] = ..., signature: _Optional[str] = ..., fields_json: _Optional[str] = ..., form_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, adapter: _Optional[str] = ..., provider: _Optional[str] = ..., origin: _Optional[str] = ..., id: _Optional[str] = ..., signature: _Optional[str] = ..., fields_json: _Optional[str] = ..., encoding_json: _Optional[str] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class CacheHint(_message.Message):
     __slots__ = ("ttl", "rest_json")

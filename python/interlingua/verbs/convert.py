@@ -154,7 +154,7 @@ _LOSS_OP: dict[str, int] = {
 _LOSS_OP_WORDS = {number: word for word, number in _LOSS_OP.items()}
 
 _LOSS_SEVERITY: dict[str, int] = {
-    "shape": pb.LOSS_SEVERITY_SHAPE,
+    "representation": pb.LOSS_SEVERITY_REPRESENTATION,
     "weakened": pb.LOSS_SEVERITY_WEAKENED,
     "lost": pb.LOSS_SEVERITY_LOST,
 }
@@ -247,8 +247,8 @@ def _read_provider_state(message: pb.ProviderState) -> Data:
         data["signature"] = message.signature
     if message.fields_json:
         data["fields"] = read_object(message.fields_json, "fields")
-    if message.form_json:
-        data["form"] = read_object(message.form_json, "form")
+    if message.encoding_json:
+        data["encoding"] = read_object(message.encoding_json, "encoding")
     if message.rest_json:
         read_rest(message.rest_json, data, {"adapter"})
     return data
@@ -272,8 +272,8 @@ def _write_provider_state(data: Data, message: pb.ProviderState) -> None:
                 message.signature = value
             case "fields" if type(value) is dict:
                 message.fields_json = write_json(value, "fields")
-            case "form" if type(value) is dict:
-                message.form_json = write_json(value, "form")
+            case "encoding" if type(value) is dict:
+                message.encoding_json = write_json(value, "encoding")
             case _:
                 rest[name] = value
     if rest:

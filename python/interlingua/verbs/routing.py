@@ -37,7 +37,7 @@ _MODES = {
     "default": types.ROUTING_MODE_DEFAULT,
 }
 _SEVERITIES = {
-    "shape": types.LOSS_SEVERITY_SHAPE,
+    "representation": types.LOSS_SEVERITY_REPRESENTATION,
     "weakened": types.LOSS_SEVERITY_WEAKENED,
     "lost": types.LOSS_SEVERITY_LOST,
 }

@@ -25,7 +25,7 @@ pub struct ProviderState {
     /// How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It changes no
     /// meaning and is used only to write the same wire again. (x-json: object)
     #[prost(string, tag = "6")]
-    pub form_json: ::prost::alloc::string::String,
+    pub encoding_json: ::prost::alloc::string::String,
     /// What has no field of its own, see the head of this file. (x-json: object)
     #[prost(string, tag = "100")]
     pub rest_json: ::prost::alloc::string::String,
@@ -787,7 +787,8 @@ pub struct LossEntry {
     /// Reason, from the closed list in spec/registry/loss_codes.json.
     #[prost(string, tag = "5")]
     pub code: ::prost::alloc::string::String,
-    /// shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is gone.
+    /// representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost: the
+    /// meaning is gone.
     #[prost(enumeration = "LossSeverity", tag = "6")]
     pub severity: i32,
     /// What happened, for a person; it never holds content.
@@ -1976,14 +1977,15 @@ impl LossOp {
         }
     }
 }
-/// shape: another shape, the same meaning. weakened: the meaning is there but weaker. lost: the meaning is gone.
+/// representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost: the
+/// meaning is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum LossSeverity {
     /// Absent.
     Unspecified = 0,
-    /// `shape`: another shape, the same meaning.
-    Shape = 1,
+    /// `representation`: another representation, the same meaning.
+    Representation = 1,
     /// `weakened`: the meaning is there but weaker.
     Weakened = 2,
     /// `lost`: the meaning is gone.
@@ -1997,7 +1999,7 @@ impl LossSeverity {
     pub fn as_str_name(&self) -> &'static str {
         match self {
             Self::Unspecified => "LOSS_SEVERITY_UNSPECIFIED",
-            Self::Shape => "LOSS_SEVERITY_SHAPE",
+            Self::Representation => "LOSS_SEVERITY_REPRESENTATION",
             Self::Weakened => "LOSS_SEVERITY_WEAKENED",
             Self::Lost => "LOSS_SEVERITY_LOST",
         }
@@ -2006,7 +2008,7 @@ impl LossSeverity {
     pub fn from_str_name(value: &str) -> ::core::option::Option<Self> {
         match value {
             "LOSS_SEVERITY_UNSPECIFIED" => Some(Self::Unspecified),
-            "LOSS_SEVERITY_SHAPE" => Some(Self::Shape),
+            "LOSS_SEVERITY_REPRESENTATION" => Some(Self::Representation),
             "LOSS_SEVERITY_WEAKENED" => Some(Self::Weakened),
             "LOSS_SEVERITY_LOST" => Some(Self::Lost),
             _ => None,
@@ -4383,7 +4385,7 @@ impl crate::json::Rest for ProviderState {
             "id" => self.id.is_some(),
             "signature" => self.signature.is_some(),
             "fields" => !self.fields_json.is_empty(),
-            "form" => !self.form_json.is_empty(),
+            "encoding" => !self.encoding_json.is_empty(),
             _ => false,
         }
     }

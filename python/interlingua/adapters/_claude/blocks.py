@@ -69,7 +69,7 @@ _OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "valu
 def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
     if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "required_default", "shape", "the item names its kind")
+        writing.loss.replace((*path, "kind"), kind, "required_default", "representation", "the item names its kind")
     state = block.get("provider_state")
     if state is not None:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
@@ -134,7 +134,7 @@ def raw_arguments(value: Any) -> str:
 def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -> Any:
     """The arguments of a call that are no object: a free text travels as the one argument `input`.
 
-    `said`: a request of this wire had them so, and they go back so. `own`: so may text that another wire broke off.
+    `said`: a request of this wire had them so, and they go back so. `same_origin`: so may text that another wire broke off.
     """
     if block.get("kind", "function") != "function":
         return call_as_arguments(block.get("input_raw"), loss, path)

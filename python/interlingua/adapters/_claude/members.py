@@ -35,7 +35,7 @@ def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
     if kind == "text":
         for name in wanted:
             if name != "type":
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+                writing.loss.drop((*path, name), "unsupported_field", "representation", "free text has no such member")
     elif kind != "json_schema" or "schema" not in wanted:
         writing.loss.drop(path, "unsupported_value", "lost", "the target only takes a format that has a schema")
     elif writing.lacks("supports_structured_output", "response_format"):
@@ -66,7 +66,7 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
             report_foreign_option(adapter, name, value, writing.loss, "")
             continue
         where = ("options", writing.endpoint.adapter, name)
-        if name in settings and name not in body and not writing.was_odd(f"options/{name}", "combination"):
+        if name in settings and name not in body and not writing.had_quirk(f"options/{name}", "combination"):
             writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
             continue
         made = _laid_over(body.get(name), value)
@@ -74,13 +74,13 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
             body[name] = made
         else:
             message = "the request has a member of its own for this"
-            writing.loss.drop(where, "combination", "lost" if value else "shape", message)
+            writing.loss.drop(where, "combination", "lost" if value else "representation", message)
 
 
 def _is_option(name: str, value: Any, present: Any, made: Any, read: Read) -> bool:
     try:
-        said, options, form = read({} if present is None else {name: present})
-        return read({name: made}) == (said, {**options, name: value}, form)
+        said, options, encoding = read({} if present is None else {name: present})
+        return read({name: made}) == (said, {**options, name: value}, encoding)
     except InvalidWire:
         return False
 

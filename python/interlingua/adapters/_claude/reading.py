@@ -108,10 +108,10 @@ class Reading:
         """A provider state that originates on this wire."""
         return {**self.whose, **members}
 
-    def keeping(self, fields: Item, form: Item) -> Item:
+    def keeping(self, fields: Item, encoding: Item) -> Item:
         """A provider state with members and spellings of an item; what is empty of them is left out."""
         state = self.state()
-        keep(state, fields, form)
+        keep(state, fields, encoding)
         return state
 
     def opaque(self, kind: str, value: Item) -> Item:

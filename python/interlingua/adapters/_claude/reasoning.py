@@ -88,7 +88,7 @@ def report(before: Reasoning, after: Reasoning, code: str, loss: Loss) -> None:
         if given is None:
             loss.drop(where, code, "weakened", f"the target does not take this {name} of reasoning")
         else:
-            severity = "shape" if wished is None else "weakened"
+            severity = "representation" if wished is None else "weakened"
             loss.replace(where, given, code, severity, "reasoning in the target's terms")
 
 

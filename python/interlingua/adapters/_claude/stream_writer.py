@@ -45,7 +45,7 @@ class ClaudeWriter(Writer):
         return arguments_text(arguments) if arguments else call.get("input_raw", "")
 
 
-def audible(response: Item) -> Item:
+def without_blank_texts(response: Item) -> Item:
     """An answer whose blank texts are none, to learn what else its stream does not say."""
     message = response["message"]
     content = [

@@ -29,7 +29,7 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
     """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
     if schema is None:
         default: Item = {"type": "object", "properties": {}}
-        loss.replace(path, default, "required_default", "shape", "the target demands a schema")
+        loss.replace(path, default, "required_default", "representation", "the target demands a schema")
         return default
     if is_object(schema):
         return schema
@@ -37,8 +37,8 @@ def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
     made = dict(schema)
     if kind != "object":
         made["type"] = "object"
-        severity = "shape" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
-        code = "schema_rewritten" if severity == "shape" else "schema_weakened"
+        severity = "representation" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
+        code = "schema_rewritten" if severity == "representation" else "schema_weakened"
         loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
     for name in _UNIONS:
         if name in made:
@@ -66,7 +66,7 @@ def is_object(schema: Item) -> bool:
 
 def drop_choice(choice: Item, loss: Loss) -> None:
     """Reports a choice that goes because no tools are offered."""
-    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
     loss.drop(_CHOICE, "combination", severity, "the target takes a choice only together with tools")
 
 
@@ -84,7 +84,7 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
     fitted: Item = {"type": kind}
     if kind == "tool":
         tool = _offered(choice["name"], provided, writing)
-        if writing.was_odd("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
+        if writing.had_quirk("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
             fitted["name"] = choice["name"]
         elif tool is None:
             return choose("auto", "the chosen tool is not offered here", writing)
@@ -95,7 +95,7 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
             message = "a member that this version does not know"
             writing.loss.drop((*_CHOICE, name), "unknown_field", "lost", message)
         elif name not in fitted and not (name == "kind" and choice[name] == "function"):
-            writing.loss.drop((*_CHOICE, name), "tool_choice", "shape", "this choice has no such member")
+            writing.loss.drop((*_CHOICE, name), "tool_choice", "representation", "this choice has no such member")
     return fitted
 
 
@@ -114,7 +114,7 @@ def _fitted_allowed(choice: Item, forced: bool, provided: bool, writing: Writing
     names: list[str] = choice.get("names") or []
     if required and len(names) == 1 and (tool := _offered(names[0], provided, writing)) is not None:
         message = "one allowed tool that must be called is named"
-        writing.loss.replace(_CHOICE, {"type": "tool", "name": names[0]}, "tool_choice", "shape", message)
+        writing.loss.replace(_CHOICE, {"type": "tool", "name": names[0]}, "tool_choice", "representation", message)
         name = names[0] if tool.get("kind") == "provider" else writing.told_name(names[0], _CHOICE)
         return {"type": "tool", "name": name}
     return choose("required" if required else "auto", "the target cannot allow some of the tools only", writing)

@@ -69,7 +69,7 @@ class Turns(Generic[W]):
         "anchor_role",
         "content",
         "first",
-        "form",
+        "encoding",
         "last",
         "members",
         "messages",
@@ -89,7 +89,7 @@ class Turns(Generic[W]):
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
-        self.form: Mapping[str, Any] = {}  # how the open wire message was spelt
+        self.encoding: Mapping[str, Any] = {}  # how the open wire message was spelt
         self.members: Item | None = None  # whose verbatim members the open wire message gets
         self.spoke = 0  # the last message of the model
         self.first = 0  # the first message behind the leading instructions
@@ -141,7 +141,7 @@ class Turns(Generic[W]):
     def write(self, request: Item, body: Item) -> None:
         """Writes `system` and `messages`."""
         messages, writing = self.messages, self.writing
-        if not messages and not writing.was_odd("messages", "empty_content"):
+        if not messages and not writing.had_quirk("messages", "empty_content"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
         position = 0
         try:
@@ -166,7 +166,7 @@ class Turns(Generic[W]):
             settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, writing)
         self.last = True
         self.close()
-        if not self.wires and not writing.was_odd("messages", "empty_content"):
+        if not self.wires and not writing.had_quirk("messages", "empty_content"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         body["messages"] = self.wires
 
@@ -186,7 +186,7 @@ class Turns(Generic[W]):
             self._members(message, found, path)
             self.travels(message, path)
             if message["role"] == "developer":
-                writing.loss.replace((*path, "role"), "system", "role_folded", "shape", ONE_ROLE)
+                writing.loss.replace((*path, "role"), "system", "role_folded", "representation", ONE_ROLE)
             if anchor is None:
                 anchor = path
             else:
@@ -196,7 +196,9 @@ class Turns(Generic[W]):
             writing.merges += merges
         else:
             for position in range(count):
-                writing.loss.drop(("messages", position), "empty_content", "shape", "the instructions hold no text")
+                writing.loss.drop(
+                    ("messages", position), "empty_content", "representation", "the instructions hold no text"
+                )
 
     def _add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -230,7 +232,7 @@ class Turns(Generic[W]):
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
             if "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
-                self.form, self.members = writing.form_of(message), message
+                self.encoding, self.members = writing.encoding_of(message), message
         else:
             self._join(role, content, path)
 
@@ -255,7 +257,7 @@ class Turns(Generic[W]):
 
     def _forget(self) -> None:
         self.members = None
-        self.form = {}
+        self.encoding = {}
 
     def _join(self, role: str, content: list[Item], path: Path) -> None:
         """Adds a message to the open wire message."""
@@ -272,12 +274,12 @@ class Turns(Generic[W]):
         """Instructions inside the conversation: native where they may stand, else marked in a user turn."""
         writing = self.writing
         where = (*path, "content")
-        given = writing.form_of(message).get("in_messages") and not writing.lacks("system_in_messages")
+        given = writing.encoding_of(message).get("in_messages") and not writing.lacks("system_in_messages")
         native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
         may_stand = native and self.may_follow() and _before_answer(self.messages, self.order[at + 1 :])
         if may_stand or (given and writing.was(message, "marker")):
             if message["role"] == "developer":
-                writing.loss.replace((*path, "role"), "system", "role_folded", "shape", ONE_ROLE)
+                writing.loss.replace((*path, "role"), "system", "role_folded", "representation", ONE_ROLE)
             self._turn(SYSTEM, message, path)
             return SYSTEM, self.blocks(message["content"], SYSTEM, where)
         self._turn(USER, message, path)
@@ -309,11 +311,13 @@ ONE_ROLE: Final = "instructions have one role here"
 def _leading_count(messages: list[Item], writing: Writing) -> int:
     count = 0
     for message in messages:
-        if message["role"] not in INSTRUCTIONS or writing.form_of(message).get("in_messages"):
+        if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
             break
         count += 1
     # instructions alone are no conversation: the last of them is said by the user
-    return count - 1 if count == len(messages) and count and not writing.was_odd("messages", "empty_content") else count
+    return (
+        count - 1 if count == len(messages) and count and not writing.had_quirk("messages", "empty_content") else count
+    )
 
 
 def _says_something(message: Item, writing: Writing) -> bool:
@@ -359,14 +363,14 @@ def trim_thinking(blocks: list[Item], content: list[Item], path: Path, writing: 
     written = [
         index
         for index, block in enumerate(blocks)
-        if can_replay(block, writing) or is_thinking(block.get("value") or {}) or writing.is_odd(block, ASSISTANT)
+        if can_replay(block, writing) or is_thinking(block.get("value") or {}) or writing.has_quirk(block, ASSISTANT)
     ]
-    while content and written and is_thinking(content[-1]) and not writing.is_odd(blocks[written[-1]], ASSISTANT):
+    while content and written and is_thinking(content[-1]) and not writing.has_quirk(blocks[written[-1]], ASSISTANT):
         content.pop()
         index = written.pop()
         where = (*path, "content", index)
         message = "a turn that ends in reasoning is not taken back"
-        text = writing.instead(blocks[index], where, "unsupported_block", message)
+        text = writing.placeholder_or_drop(blocks[index], where, "unsupported_block", message)
         if text is not None:
             content.append(text)
 
@@ -385,7 +389,7 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or "text" not in content[-1]:
             return
-        if writing.is_odd(blocks[index], ASSISTANT):
+        if writing.has_quirk(blocks[index], ASSISTANT):
             return
         text: str = blocks[index]["text"]
         stripped = text.rstrip()
@@ -395,7 +399,7 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
         message = "an answer that is to be continued may not end in white space"
         if stripped:
             content[-1]["text"] = stripped
-            writing.loss.replace((*where, "text"), stripped, "empty_content", "shape", message)
+            writing.loss.replace((*where, "text"), stripped, "empty_content", "representation", message)
             return
         writing.unmark(content.pop())
-        writing.loss.drop(where, "empty_content", "shape", message)
+        writing.loss.drop(where, "empty_content", "representation", message)

@@ -13,10 +13,10 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._kit import report_unknown
 from interlingua.adapters._order import Oddities
-from interlingua.canonical.carriage import rides
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.state_in_ids import carries_state
 
 _HINT: Final = frozenset(("ttl",))
 
@@ -30,7 +30,7 @@ Move = tuple[int, int, str, str, Item | None]
 class Writing(_writing.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
-    `as_read`: what is being written was read so, odd as it is (`proofread`), and is not repaired.
+    `as_read`: what is being written was read so, odd as it is (`record_quirks`), and is not repaired.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
     """
@@ -71,9 +71,9 @@ class Writing(_writing.Writing):
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self.as_read = False
-        marks = self.form.get("marks")
+        marks = self.encoding.get("marks")
         self._most_marks = max(marks, MAX_CACHE_MARKS) if type(marks) is int else MAX_CACHE_MARKS
-        whole = self.form.get("whole")
+        whole = self.encoding.get("whole")
         if whole is not None and whole == imprint(source, "request"):
             self.take_as_read()
 
@@ -87,18 +87,18 @@ class Writing(_writing.Writing):
             return self.verbatim("reasoning")
         return self.verbatim("reasoning", "max_output_tokens") and (has_tools or not self.same(TOOLS))
 
-    def is_odd(self, item: Item, place: str) -> bool:
+    def has_quirk(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, or in something that was."""
-        if self.as_read or not self.own or "provider_state" not in item:
+        if self.as_read or not self.same_origin or "provider_state" not in item:
             return self.as_read
-        odd = self.form_of(item).get("odd")
+        odd = self.encoding_of(item).get("odd")
         return odd is not None and odd == imprint(item, place)
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""
-        if self.whole or not self.own or "provider_state" not in message:
+        if self.whole or not self.same_origin or "provider_state" not in message:
             return self.whole
-        odd = self.form_of(message).get("odd")
+        odd = self.encoding_of(message).get("odd")
         return isinstance(odd, list) and code in odd
 
     def oddities(self, messages: list[Item]) -> Oddities:
@@ -108,12 +108,12 @@ class Writing(_writing.Writing):
         return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
 
     def _noted(self, messages: list[Item], what: str) -> frozenset[int]:
-        if not self.own:
+        if not self.same_origin:
             return frozenset()
         return frozenset(
             position
             for position, message in enumerate(messages)
-            if "provider_state" in message and self.form_of(message).get(what)
+            if "provider_state" in message and self.encoding_of(message).get(what)
         )
 
     def owns_thinking(self, block: Item) -> bool:
@@ -136,14 +136,14 @@ class Writing(_writing.Writing):
         """A text of the writer's own on the wire."""
         return {"type": "text", "text": text}
 
-    def instead(self, block: Item, path: Path, code: str, message: str) -> Item | None:
+    def placeholder_or_drop(self, block: Item, path: Path, code: str, message: str) -> Item | None:
         """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
         placeholder = self.loss.block(path, block, code, "lost", message)
         return None if placeholder is None else self.text(placeholder["text"])
 
     def filler(self, where: Path, message: str) -> list[Item]:
         """What stands in an empty place that the wire does not take empty, which is reported."""
-        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "shape", message)
+        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
         return [self.text(FILLER)]
 
     # ------------------------------------------------------------------------------------------ whole messages
@@ -151,7 +151,7 @@ class Writing(_writing.Writing):
     def drop_message(self, path: Path) -> None:
         """Nothing is left of a message."""
         self.gone.add(path)
-        self.loss.drop(path, "empty_content", "shape", "nothing is left of the message")
+        self.loss.drop(path, "empty_content", "representation", "nothing is left of the message")
 
     def drop_merged(self, anchor: Path) -> None:
         """Nothing is left of a message and of those that were merged into it."""
@@ -169,10 +169,10 @@ class Writing(_writing.Writing):
         """The messages that travel in another one, while every message stands where it was written, then the moves."""
         for path, to in self.merges:
             self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "shape", "neighbouring messages travel as one turn")
+            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages travel as one turn")
         for position, before, code, message, left in self.moves:
             if ("messages", position) not in self.gone:
-                self.loss.move(("messages", position), ("messages", before), code, "shape", message, left)
+                self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
 
     # ------------------------------------------------------------------------------------------ cache marks
 
@@ -220,7 +220,9 @@ class Writing(_writing.Writing):
 
     def _report_moved(self, where: Path | None, to: Path | None) -> None:
         if where is not None and to is not None:
-            self.loss.move(where, to, "cache_hint", "shape", "the mark stands with the last block that it is for")
+            self.loss.move(
+                where, to, "cache_hint", "representation", "the mark stands with the last block that it is for"
+            )
 
     def _settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
         """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
@@ -242,9 +244,9 @@ class Writing(_writing.Writing):
         own = self._own_id(block)
         if canonical in self._ids and not self.whole:
             raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
-        if own is None or (own in self._taken and not self.is_odd(block, ASSISTANT)):
+        if own is None or (own in self._taken and not self.has_quirk(block, ASSISTANT)):
             wire_id = self._derive(canonical)
-        elif self.own or self._tool_id.fullmatch(own) or rides(own, self.endpoint):
+        elif self.same_origin or self._tool_id.fullmatch(own) or carries_state(own, self.endpoint):
             wire_id = own
         else:
             wire_id = self._derive(canonical)

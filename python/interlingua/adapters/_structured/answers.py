@@ -14,7 +14,7 @@ _TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_ca
 """How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
 
 
-def answered(response: Response, texts: Mapping[str, str] | None = None) -> Response:
+def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> Response:
     """An answer that was read, with calls of the reserved name as the texts that they stand for.
 
     `texts` are the texts as they were streamed, by the ids of the calls.
@@ -51,13 +51,13 @@ def text_of(call: Block, text: str | None = None) -> Block:
     if text is None:
         text = call.get("input_raw")
     if text is None:
-        spelt = (state.get("form") or {}).get("arguments")
+        spelt = (state.get("encoding") or {}).get("arguments")
         text = spelt if type(spelt) is str else arguments_text(call["input"])
     block: Block = {"type": "text", "text": text}
     if state:
         kept = {name: state[name] for name in _IDENTITY if name in state}
         rest = {name: value for name, value in state.items() if name not in _IDENTITY}
-        block["provider_state"] = {**kept, "form": {"answer": rest}}
+        block["provider_state"] = {**kept, "encoding": {"answer": rest}}
     return block
 
 
@@ -118,7 +118,7 @@ class Told:
     def _ended(self, event: Event) -> Event:
         response = event.get("response")
         texts = {identity: "".join(pieces) for identity, pieces in self._pieces.items()}
-        return event if response is None else {**event, "response": answered({**response}, texts)}
+        return event if response is None else {**event, "response": unwrap_answer_call({**response}, texts)}
 
 
 def _without(event: Event, *names: str) -> Event:

@@ -34,7 +34,9 @@ _PATH: Final = "/response_format"
 _CODE: Final = "response_format"
 
 
-def written(request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False) -> tuple[Wire, Entries]:
+def write_with_format(
+    request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False
+) -> tuple[Wire, Entries]:
     """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
 
     `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
@@ -81,7 +83,11 @@ def written(request: Request, endpoint: Endpoint, write: Writer, *, speaks_json:
     if seen == beside == wanted:
         loss = Loss()
         loss.replace(
-            ("response_format",), seen, "required_default", "shape", "the target demands that JSON is spoken of"
+            ("response_format",),
+            seen,
+            "required_default",
+            "representation",
+            "the target demands that JSON is spoken of",
         )
         return wire, [*loss.entries, *(_untold(entry, text) for entry in entries)]
     report = _report(wanted, seen, "the form of the answer stands in the instructions")
@@ -112,7 +118,7 @@ def _report(wanted: dict[str, Any], seen: dict[str, Any], message: str) -> Entri
                 loss.drop(("response_format", name), _CODE, "weakened", "the target does not enforce the form")
         elif name in _MEMBERS:
             message_text = f"the form has no {name} here"
-            loss.drop(("response_format", name), "unsupported_field", "shape", message_text)
+            loss.drop(("response_format", name), "unsupported_field", "representation", message_text)
         else:
             loss.drop(("response_format", name), "unknown_field", "lost", "a member that this version does not know")
     loss.replace(("response_format",), seen, _CODE, "weakened", message)
@@ -135,7 +141,7 @@ def _noted(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
         return None
-    form = (state.get("form") or {}).get(NOTE)
+    form = (state.get("encoding") or {}).get(NOTE)
     return form if type(form) is dict else None
 
 
@@ -208,7 +214,7 @@ def _is_forced(entries: Entries) -> bool:
     for entry in entries:
         path: str = entry["path"]
         if path.startswith("/tools/0/input_schema"):
-            if entry["severity"] != "shape":
+            if entry["severity"] != "representation":
                 return False
         elif path.startswith(("/tools", "/tool_choice")) or (
             path.startswith("/reasoning") and entry["code"] == "combination"

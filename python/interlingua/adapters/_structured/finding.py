@@ -22,7 +22,7 @@ Request = dict[str, Any]
 Block = dict[str, Any]
 
 
-def recognised(request: Request) -> Request:
+def extract_format(request: Request) -> Request:
     """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
     choice = request.get("tool_choice")
     if choice is not None and choice.get("name") == NAME and _is_called(request):
@@ -58,7 +58,7 @@ _TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "prov
 
 def _note(request: Request, form: dict[str, Any]) -> None:
     state = request["provider_state"]
-    state["form"] = {**(state.get("form") or {}), NOTE: form}
+    state["encoding"] = {**(state.get("encoding") or {}), NOTE: form}
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:

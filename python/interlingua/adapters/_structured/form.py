@@ -15,7 +15,7 @@ NAME: Final = "interlingua_answer"
 """The reserved name of the tool whose arguments are the answer."""
 
 NOTE: Final = "structured"
-"""The member of a request's `form` that says how it asked."""
+"""The member of a request's `encoding` that says how it asked."""
 
 # ---------------------------------------------------------------------------------------------- as a call
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._structured.finding import recognised
+from interlingua.adapters._structured.finding import extract_format
 from interlingua.adapters._structured.form import BEGIN, END, INSTRUCTIONS, NAME, of_text
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -48,7 +48,7 @@ def _says_something(content: list[Block]) -> bool:
     return False
 
 
-def guarded(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, list[dict[str, Any]]]:
+def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, list[dict[str, Any]]]:
     """Writes a request; one that holds reserved words with a line feed behind what would be read as the form of the answer.
 
     Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.
@@ -94,7 +94,7 @@ def _ended(content: list[Block], path: Path, loss: Loss) -> list[Block]:
             text = f"{block['text']}\n"
             ended[index] = {**block, "text": text}
             message = "the text is reserved for the form of the answer"
-            loss.replace((*path, index, "text"), text, "unsupported_value", "shape", message)
+            loss.replace((*path, index, "text"), text, "unsupported_value", "representation", message)
     return ended
 
 
@@ -104,4 +104,4 @@ def _is_as_read(request: Request, endpoint: Endpoint) -> bool:
     if state is None or not endpoint.owns(state) or request.get("system"):
         return False
     known = {**request, "messages": list(request["messages"]), "provider_state": dict(state)}
-    return recognised(known).get("response_format") == request.get("response_format")
+    return extract_format(known).get("response_format") == request.get("response_format")

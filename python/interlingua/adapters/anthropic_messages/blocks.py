@@ -95,14 +95,14 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
 
 def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
     canonical: Block = {"type": "thinking", "text": string(block["thinking"])}
-    form = None
+    encoding = None
     signature = block.get("signature")
     reading.unusual = reading.unusual or not signature or "cache_control" in block
     if signature is not None:
         canonical["signature"] = string(signature)
     elif "signature" in block:
-        form = {"null": ["signature"]}
-    return extras(block, canonical, _THINKING_WIRE, reading, reading.state(), form)
+        encoding = {"null": ["signature"]}
+    return extras(block, canonical, _THINKING_WIRE, reading, reading.state(), encoding)
 
 
 def _result_part_from_wire(part: Wire, reading: Reading) -> Block:
@@ -120,21 +120,21 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
     if canonical_id is None:
         canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
     content = block.get("content")
-    form: dict[str, Any] | None = None
+    encoding: dict[str, Any] | None = None
     parts: list[Block] = []
     if type(content) is list:
         parts = [_result_part_from_wire(part, reading) for part in content]
         if not parts:
-            form = {"list": True}
+            encoding = {"list": True}
     elif type(content) is str:
-        form = {"string": True}
+        encoding = {"string": True}
         parts = [block_from_wire({"type": "text", "text": content}, reading)]
     elif content is not None:
         raise TypeError("content")
     elif "content" in block:
-        form = {"null": ["content"]}
+        encoding = {"null": ["content"]}
     canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
-    if len(block) == 3 and form is None and state is None and parts:
+    if len(block) == 3 and encoding is None and state is None and parts:
         return canonical
     known = _RESULT_WIRE
     if "is_error" in block:
@@ -145,7 +145,7 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
                 known = known - {"is_error"}
             case _:
                 raise TypeError("is_error")
-    return extras(block, canonical, known, reading, state, form)
+    return extras(block, canonical, known, reading, state, encoding)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -178,7 +178,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block, place)
+    outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
     wire = _block_to_wire(block, place, writing, path)
     writing.as_read = outer
     return wire
@@ -203,7 +203,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "opaque":
             return opaque_to_wire(block, place, writing, path)
         case _:
-            return writing.instead(block, path, *out_of_place(block, place, path))
+            return writing.placeholder_or_drop(block, path, *out_of_place(block, place, path))
 
 
 _IMAGE_PLACES: Final = (USER, RESULT)
@@ -218,10 +218,10 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     }
     if len(block) == 4:
         return wire
-    form = writing.form_of(block).get("input") if writing.own and not block["input"] else None
+    encoding = writing.encoding_of(block).get("input") if writing.same_origin and not block["input"] else None
     if "input_raw" in block or "kind" in block:
-        wire["input"] = free_arguments(block, form == "said", True, writing.loss, path)
-    elif form == "absent":
+        wire["input"] = free_arguments(block, encoding == "said", True, writing.loss, path)
+    elif encoding == "absent":
         del wire["input"]
     return finished(block, wire, CALL_MEMBERS, writing, path)
 
@@ -229,7 +229,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     refused = refused_thinking(block, writing)
     if refused is not None:
-        return writing.instead(block, path, *refused)
+        return writing.placeholder_or_drop(block, path, *refused)
     wire: Wire = {"type": "thinking", "thinking": block["text"]}
     if "signature" in block:
         wire["signature"] = block["signature"]
@@ -239,7 +239,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     refused = refused_thinking(block, writing)
     if refused is not None:
-        return writing.instead(block, path, *refused)
+        return writing.placeholder_or_drop(block, path, *refused)
     wire = {"type": "redacted_thinking", "data": block["data"]}
     return finished(_uncached(block, writing, path), wire, _REDACTED, writing, path)
 
@@ -253,7 +253,7 @@ def _uncached(block: Block, writing: Writing, path: Path) -> Block:
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block, USER)
+    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
     wire = _result_to_wire(block, writing, path)
     writing.as_read = outer
     return wire
@@ -274,11 +274,11 @@ def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             if (
                 len(parts) == 1
                 and "provider_state" in block
-                and writing.form_of(block).get("string")
+                and writing.encoding_of(block).get("string")
                 and parts[0].keys() == {"type", "text"}
             ):
                 wire["content"] = parts[0]["text"]
-    elif writing.form_of(block).get("list"):
+    elif writing.encoding_of(block).get("list"):
         wire["content"] = []
     if len(block) == 3:
         return wire

@@ -37,11 +37,13 @@ def _may_stand(kind: str, place: str) -> bool:
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """An item of the provider, verbatim; None where it has no place, which is reported."""
     if not writing.endpoint.owns(block):
-        return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
+        return writing.placeholder_or_drop(
+            block, path, "foreign_state", "an item of another provider has no meaning here"
+        )
     value: Wire = block["value"]
     kind = string(value["type"])
     if not _may_stand(kind, place) and not writing.as_read:
-        return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
+        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
     if "cache" in block:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item itself says how it is cached")
     report_opaque(block, kind, writing, path)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import out_of_place, read_description
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, gravity, parse_data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown, severity_of
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.items import opaque_to_wire
 from interlingua.adapters.anthropic_messages.state import Block, extras, finished
@@ -69,11 +69,11 @@ def document_from_wire(block: Wire, reading: Reading) -> Block:
     """A document; an opaque block for one whose source cannot be read."""
     wire_source = block["source"]
     reading.unusual = True
-    form: dict[str, Any] | None = None
+    encoding: dict[str, Any] | None = None
     if wire_source.get("type") == "content" and len(wire_source) == 2:
         content = wire_source["content"]
         if isinstance(content, str):
-            form = {"string": True}
+            encoding = {"string": True}
             content = [{"type": "text", "text": content}]
         parts = [_part_from_wire(part, reading) for part in content]
         source: tuple[dict[str, Any], str | None] | None = ({"kind": "blocks", "content": parts}, None)
@@ -85,7 +85,7 @@ def document_from_wire(block: Wire, reading: Reading) -> Block:
     if source[1] is not None:
         canonical["media_type"] = source[1]
     known = _MEDIUM_WIRE | read_description(block, ("title", "context"), canonical)
-    return extras(block, canonical, known, reading, form=form)
+    return extras(block, canonical, known, reading, encoding=encoding)
 
 
 def _part_from_wire(part: Wire, reading: Reading) -> Block:
@@ -108,13 +108,13 @@ _DOCUMENT: Final = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "co
 def image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """An image; None when the target does not take it, which is reported."""
     if writing.lacks("supports_images", "image"):
-        return writing.instead(block, path, "unsupported_model", "the model takes no images")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
         message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
-        return writing.instead(block, path, "unsupported_source", message)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     if "detail" in block:
-        severity = gravity("detail", block["detail"], "weakened")
+        severity = severity_of("detail", block["detail"], "weakened")
         writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
     return finished(block, {"type": "image", "source": source}, _IMAGE, writing, path)
 
@@ -153,7 +153,9 @@ def _media_source(
                 return None
             if fitted != media_type:
                 code = "required_default" if media_type is None else "unsupported_value"
-                writing.loss.replace((*path, "media_type"), fitted, code, "shape", "the target names the type so")
+                writing.loss.replace(
+                    (*path, "media_type"), fitted, code, "representation", "the target names the type so"
+                )
             wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
         case "url":
             if not writing.as_read:
@@ -187,25 +189,31 @@ def _inline_source(
     if fitted is None or not may_be_base64(parsed[1]):
         return None
     source = {"kind": "base64", "data": parsed[1]}
-    writing.loss.replace((*path, "source"), source, "unsupported_source", "shape", "the target takes no data address")
+    writing.loss.replace(
+        (*path, "source"), source, "unsupported_source", "representation", "the target takes no data address"
+    )
     if fitted != block.get("media_type"):
-        writing.loss.replace((*path, "media_type"), fitted, "unsupported_source", "shape", "the address named the type")
+        writing.loss.replace(
+            (*path, "media_type"), fitted, "unsupported_source", "representation", "the address named the type"
+        )
     return {"type": "base64", "media_type": fitted, "data": parsed[1]}
 
 
 def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> None:
     if media_type is not None:
-        writing.loss.drop((*path, "media_type"), "unsupported_field", "shape", "the target finds the type by itself")
+        writing.loss.drop(
+            (*path, "media_type"), "unsupported_field", "representation", "the target finds the type by itself"
+        )
 
 
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """A document; None when the target does not take it, which is reported."""
     if writing.lacks("supports_documents", "document"):
-        return writing.instead(block, path, "unsupported_model", "the model takes no documents")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:
         message = source_refused(block, "the target takes PDF, plain text and blocks")
-        return writing.instead(block, path, "unsupported_source", message)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     wire: Wire = {"type": "document", "source": source}
     for name in ("title", "context"):
         if name in block:
@@ -223,7 +231,9 @@ def _document_name(block: Block, wire: Wire, writing: Writing, path: Path) -> No
         writing.loss.drop(where, "unsupported_field", "weakened", "the wire has a title and no file name")
     else:
         wire["title"] = block["name"]
-        writing.loss.move(where, (*path, "title"), "unsupported_field", "shape", "the file name travels as the title")
+        writing.loss.move(
+            where, (*path, "title"), "unsupported_field", "representation", "the file name travels as the title"
+        )
 
 
 def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -235,7 +245,9 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
         case "text":
             if media_type != "text/plain" and not (writing.as_read and media_type):
                 where, media_type = (*path, "media_type"), "text/plain"
-                writing.loss.replace(where, media_type, "unsupported_value", "shape", "text travels as plain text")
+                writing.loss.replace(
+                    where, media_type, "unsupported_value", "representation", "text travels as plain text"
+                )
             report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
             return {"type": "text", "media_type": media_type, "data": source["data"]}
         case "blocks":
@@ -258,7 +270,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
         content = writing.filler(where, "a document is not empty")
     _drop_media_type(block.get("media_type"), writing, path)
     report_unknown(source, _BLOCKS, writing.loss, (*path, "source"))
-    if writing.form_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
+    if writing.encoding_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
         return {"type": "content", "content": content[0]["text"]}
     return {"type": "content", "content": content}
 
@@ -272,7 +284,7 @@ def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
         case "opaque":
             return opaque_to_wire(part, DOCUMENT, writing, path)
         case _:
-            return writing.instead(part, path, *out_of_place(part, DOCUMENT, path))
+            return writing.placeholder_or_drop(part, path, *out_of_place(part, DOCUMENT, path))
 
 
 def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -281,8 +293,10 @@ def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
     except (binascii.Error, ValueError):
         return None
     source = {"kind": "text", "data": text}
-    writing.loss.replace((*path, "source"), source, "unsupported_source", "shape", "text travels as text, not base64")
+    writing.loss.replace(
+        (*path, "source"), source, "unsupported_source", "representation", "text travels as text, not base64"
+    )
     if block["media_type"] != "text/plain":
         where = (*path, "media_type")
-        writing.loss.replace(where, "text/plain", "unsupported_value", "shape", "text travels as plain text")
+        writing.loss.replace(where, "text/plain", "unsupported_value", "representation", "text travels as plain text")
     return {"type": "text", "media_type": "text/plain", "data": text}

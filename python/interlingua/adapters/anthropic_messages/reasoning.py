@@ -17,11 +17,11 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if not writing.keeps_reasoning(bool(body.get("tools"))):
         # between tools reasoning has the budget of many answers, where it was asked for so
         most = writing.known("reasoning").get("max_output_tokens")
-        limit = None if writing.own and body.get("tools") else body.get("max_tokens", most)
+        limit = None if writing.same_origin and body.get("tools") else body.get("max_tokens", most)
         chosen = claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
     refused = chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"])
-    if refused and not writing.was_odd("reasoning", "combination"):
+    if refused and not writing.had_quirk("reasoning", "combination"):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     if chosen is not reasoning:

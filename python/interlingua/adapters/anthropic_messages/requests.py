@@ -5,14 +5,14 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._as_read import MARKS, keep_read, note_member
+from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
     sampling,
     wanted_schema,
 )
-from interlingua.adapters._claude.proofreading import note_members, proofread
+from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -35,7 +35,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._structured import guarded, recognised, written
+from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
@@ -82,22 +82,22 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     members.read(_ROWS, _APART)
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
-    form = members.form
+    encoding = members.encoding
     if "body_version" in endpoint.dialect and body.get("anthropic_version") != endpoint.dialect["body_version"]:
-        form["cloud_version"] = body.get("anthropic_version")
+        encoding["cloud_version"] = body.get("anthropic_version")
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
-    _address_from_wire(wire, request, form, endpoint)
+    _address_from_wire(wire, request, encoding, endpoint)
     if not body["messages"]:
-        note_member(request, form, "messages", "empty_content", endpoint.adapter)
-    keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
-    request["provider_state"] = reading.state(form=form)
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
+    request["provider_state"] = reading.state(encoding=encoding)
     choice = body.get("tool_choice")
     forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
-    note_members(request, reading, endpoint, LONGEST_TOOL_NAME, forced, body["messages"])
-    proofread(request, reading, endpoint, _with_format)
-    return recognised(request), []
+    record_member_quirks(request, reading, endpoint, LONGEST_TOOL_NAME, forced, body["messages"])
+    record_quirks(request, reading, endpoint, _with_format)
+    return extract_format(request), []
 
 
 _APART: Final = ("messages", "system")
@@ -108,7 +108,7 @@ def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["model"] = members.endpoint.model_id(value) or ""
     if "{model}" in members.endpoint.dialect.get("path", PATH):
-        members.form["model"] = True  # the address names it already
+        members.encoding["model"] = True  # the address names it already
     return True
 
 
@@ -129,7 +129,7 @@ def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
     if type(value) is not str:
         return False
-    members.form["body_version"] = value
+    members.encoding["body_version"] = value
     return True
 
 
@@ -215,7 +215,7 @@ def _read_output_format(name: str, value: Any, members: Members[Reading]) -> boo
     if found is None or (isinstance(config, dict) and config.get("format") is not None):
         return False
     members.request["response_format"] = found
-    members.form["output_format"] = True
+    members.encoding["output_format"] = True
     return True
 
 
@@ -241,12 +241,12 @@ _ROWS: Final[Rows] = {
 }
 
 
-def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     return wrong_member(NAME, options, _ROWS)
 
 
-def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpoint: Endpoint) -> None:
+def _address_from_wire(wire: Wire, request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
     if isinstance(path, str):
@@ -270,7 +270,7 @@ def _address_from_wire(wire: Wire, request: Request, form: dict[str, Any], endpo
             name.lower(): value for name, value in headers.items() if name.lower() in _HEADERS and type(value) is str
         }
         if kept:
-            form["headers"] = kept
+            encoding["headers"] = kept
 
 
 _HEADERS: Final = ("anthropic-version", "anthropic-beta")
@@ -291,24 +291,24 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return write_with_format(request, endpoint, _written)
     return _written(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
     state = request.get("provider_state")
-    form: Mapping[str, Any] = (state.get("form") or {}) if state is not None and endpoint.owns(state) else {}
-    version = _version(form, endpoint)
+    encoding: Mapping[str, Any] = (state.get("encoding") or {}) if state is not None and endpoint.owns(state) else {}
+    version = _version(encoding, endpoint)
     writing = Writing(request, endpoint, loss, version)
     body: Wire = {}
     model = endpoint.model or wire_model(request.get("model"))
-    if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in form):
+    if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in encoding):
         body["model"] = model
     try:
         tools_to_wire(request, body, writing)
@@ -318,35 +318,35 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
             body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
         reasoning_to_wire(request, body, writing)
         _default_limit(body, writing)
-        _members_to_wire(request, body, form, writing)
+        _members_to_wire(request, body, encoding, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
     writing.finish()
     return {
         "method": "POST",
         "path": _path(request, model, endpoint),
-        "headers": _headers(request, form, version, endpoint),
+        "headers": _headers(request, encoding, version, endpoint),
         "body": body,
     }, loss.entries
 
 
-def _version(form: Mapping[str, Any], endpoint: Endpoint) -> str:
-    return _header(form, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
+def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
+    return _header(encoding, "anthropic-version") or endpoint.dialect.get("api_version") or VERSION
 
 
-def _header(form: Mapping[str, Any], name: str) -> str | None:
+def _header(encoding: Mapping[str, Any], name: str) -> str | None:
     """A header of the request that was read from this wire."""
-    headers = form.get("headers")
+    headers = encoding.get("headers")
     value = headers.get(name) if isinstance(headers, dict) else None
     return value if isinstance(value, str) else None
 
 
-def _headers(request: Request, form: Mapping[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
+def _headers(request: Request, encoding: Mapping[str, Any], version: str, endpoint: Endpoint) -> dict[str, str]:
     dialect = endpoint.dialect
     headers = {"content-type": "application/json"}
     if "body_version" not in dialect:
         headers["anthropic-version"] = version
-    betas = _betas(form, endpoint)
+    betas = _betas(encoding, endpoint)
     if betas and not dialect.get("beta_in_body"):
         headers["anthropic-beta"] = betas
     if request.get("stream") and dialect.get("framing") == "sse_or_messages":
@@ -354,8 +354,8 @@ def _headers(request: Request, form: Mapping[str, Any], version: str, endpoint: 
     return headers
 
 
-def _betas(form: Mapping[str, Any], endpoint: Endpoint) -> str | None:
-    return _header(form, "anthropic-beta") or endpoint.dialect.get("beta")
+def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
+    return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
 def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
@@ -374,24 +374,26 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit
-        writing.loss.replace(("max_output_tokens",), limit, "required_default", "shape", "the target demands a limit")
+        writing.loss.replace(
+            ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
+        )
 
 
-def _members_to_wire(request: Request, body: Wire, form: Mapping[str, Any], writing: Writing) -> None:
+def _members_to_wire(request: Request, body: Wire, encoding: Mapping[str, Any], writing: Writing) -> None:
     write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
-    body_version = writing.endpoint.dialect.get("body_version", form.get("body_version"))
-    if "cloud_version" in form and "body_version" in writing.endpoint.dialect:
-        body_version = form["cloud_version"]
+    body_version = writing.endpoint.dialect.get("body_version", encoding.get("body_version"))
+    if "cloud_version" in encoding and "body_version" in writing.endpoint.dialect:
+        body_version = encoding["cloud_version"]
     if body_version is not None:
         body["anthropic_version"] = body_version
     if request.get("options"):
         options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
     if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
-        _betas_to_wire(form, body, writing)
-    put_back_silent(body, form)
-    if "provider_state" in request and not writing.own:
+        _betas_to_wire(encoding, body, writing)
+    put_back_silent(body, encoding)
+    if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
@@ -402,19 +404,21 @@ def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request,
     again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
     for name, value in members.items():
         again.read_member(name, value, _ROWS)
-    return again.request, again.options, again.form
+    return again.request, again.options, again.encoding
 
 
 _BETAS: Final = "anthropic_beta"
 
 
-def _betas_to_wire(form: Mapping[str, Any], body: Wire, writing: Writing) -> None:
+def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) -> None:
     """A cloud that passes no headers on takes the names of betas in the body."""
-    betas = [name for part in (_betas(form, writing.endpoint) or "").split(",") if (name := part.strip())]
+    betas = [name for part in (_betas(encoding, writing.endpoint) or "").split(",") if (name := part.strip())]
     if betas:
         body[_BETAS] = betas
         where = ("options", writing.endpoint.adapter, _BETAS)
-        writing.loss.replace(where, betas, "unsupported_field", "shape", "betas stand in the body here, in no header")
+        writing.loss.replace(
+            where, betas, "unsupported_field", "representation", "betas stand in the body here, in no header"
+        )
 
 
 # ---------------------------------------------------------------------------------------------- sampling
@@ -465,13 +469,13 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     wire = {"type": "json_schema", "schema": schema}
-    if writing.form.get("output_format"):
+    if writing.encoding.get("output_format"):
         body["output_format"] = wire
     else:
         body.setdefault("output_config", {})["format"] = wire
 
 
-_FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
 _FORMAT: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
 
@@ -491,8 +495,10 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             writing.loss.drop(("user",), "unsupported_field", "weakened", "the metadata name the user already")
         else:
             kept["user_id"] = user
-            writing.loss.move(("user",), ("metadata", "user_id"), "unsupported_field", "shape", "the user's id")
-    if kept or writing.own:
+            writing.loss.move(
+                ("user",), ("metadata", "user_id"), "unsupported_field", "representation", "the user's id"
+            )
+    if kept or writing.same_origin:
         body["metadata"] = kept
 
 
@@ -504,7 +510,9 @@ def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
         body["service_tier"] = tier
     elif tier == "default":
         body["service_tier"] = "standard_only"
-        writing.loss.replace(("service_tier",), "standard_only", "unsupported_value", "shape", "the same service class")
+        writing.loss.replace(
+            ("service_tier",), "standard_only", "unsupported_value", "representation", "the same service class"
+        )
     else:
         writing.loss.drop(("service_tier",), "unsupported_value", "weakened", "the target has no such service class")
 

@@ -9,7 +9,7 @@ from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.anthropic_messages.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -44,14 +44,14 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, reading, ("content",), InvalidAnswer)
-    return answered(assembled(body, blocks, reading, endpoint)), []
+    return unwrap_answer_call(assembled(body, blocks, reading, endpoint)), []
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
     """The canonical answer of a wire message whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields: dict[str, Any] = {}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     reason = None
     for name, value in body.items():
         match name:
@@ -72,7 +72,7 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
             case "role" if value == "assistant":
                 pass
             case "id" | "model" | "usage" | "type" | "role" if value is None:
-                form.setdefault("null", []).append(name)
+                encoding.setdefault("null", []).append(name)
             case "model" if value == "":
                 fields[name] = value
             case "id" | "model" | "stop_reason" | "stop_sequence" | "usage" | "type" | "role":
@@ -81,9 +81,9 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
                 fields[name] = value
     for name in ("type", "role"):
         if name not in body:
-            form.setdefault("absent", []).append(name)
+            encoding.setdefault("absent", []).append(name)
     response["finish_reason"] = finish_reason(reason, blocks, FINISH)
-    response["provider_state"] = reading.keeping(fields, form)
+    response["provider_state"] = reading.keeping(fields, encoding)
     return response
 
 
@@ -130,7 +130,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    if writing.own:
+    if writing.same_origin:
         writing.take_as_read()
     try:
         content = _content_to_wire(message["content"], writing)
@@ -140,7 +140,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     if "model" in response:
         body["model"] = wire_model(response["model"]) or ""
     body["content"] = content
-    if writing.own:
+    if writing.same_origin:
         _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
@@ -153,7 +153,7 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         path = ("message", "content", position)
-        goes_back = can_replay(block, writing) or (writing.own and writing.owns_thinking(block))
+        goes_back = can_replay(block, writing) or (writing.same_origin and writing.owns_thinking(block))
         if block["type"] == "thinking" and not goes_back:
             wires.append(_shown_thinking(block, writing, path))
         elif (wire := block_to_wire(block, ASSISTANT, writing, path)) is not None:
@@ -168,7 +168,7 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
         (*path, "signature"),
         "",
         "foreign_state" if given else "unsigned_thinking",
-        "lost" if given else "shape",
+        "lost" if given else "representation",
         "reasoning of another provider is shown without a signature",
     )
     report_shown(block, "reasoning takes no cache mark", writing, path)
@@ -186,9 +186,9 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    for name in (state.get("form") or {}).get("absent") or ():
+    for name in (state.get("encoding") or {}).get("absent") or ():
         body.pop(name, None)
-    for name in (state.get("form") or {}).get("null") or ():
+    for name in (state.get("encoding") or {}).get("null") or ():
         body[name] = None
     replayed(state, body, writing, ())
 

@@ -75,7 +75,7 @@ def _closed(schema: Schema, loss: Loss, path: Path) -> Schema:
         (*path, "additionalProperties"),
         False,
         "schema_weakened" if typed else "schema_rewritten",
-        "weakened" if typed else "shape",
+        "weakened" if typed else "representation",
         "the target enforces closed objects only",
     )
     return {**schema, "additionalProperties": False}
@@ -89,7 +89,7 @@ def _united(schema: Schema, loss: Loss, path: Path) -> Schema:
         loss.drop((*path, "oneOf"), "schema_weakened", "weakened", "the target enforces one union in a place")
         return others
     message = "the target has anyOf in the place of oneOf"
-    loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "shape", message)
+    loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "representation", message)
     return {**others, "anyOf": schema["oneOf"]}
 
 

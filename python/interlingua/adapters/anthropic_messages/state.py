@@ -18,7 +18,7 @@ def extras(
     known: frozenset[str],
     reading: Reading,
     state: dict[str, Any] | None = None,
-    form: dict[str, Any] | None = None,
+    encoding: dict[str, Any] | None = None,
 ) -> Block:
     """Adds the cache hint, and the provider state that holds the members and spellings without canonical meaning."""
     fields: dict[str, Any] = {}
@@ -27,17 +27,17 @@ def extras(
             if name in known:
                 continue
             if value is None:
-                form = form or {}
-                form.setdefault("null", []).append(name)
+                encoding = encoding or {}
+                encoding.setdefault("null", []).append(name)
             elif name == "cache_control" and (hint := cache_from_wire(value)) is not None:
                 canonical["cache"] = hint
                 reading.mark(hint)
             else:
                 fields[name] = value
                 reading.unusual = reading.unusual or name == "cache_control"
-    if fields or form or state is not None:
+    if fields or encoding or state is not None:
         state = state or reading.state()
-        keep(state, fields, form)
+        keep(state, fields, encoding)
         canonical["provider_state"] = state
     return canonical
 
@@ -56,7 +56,7 @@ def finished(block: Block, wire: Wire, known: frozenset[str], writing: Writing, 
     if state is not None:
         if not writing.endpoint.owns(state):
             report_foreign_state(block, writing.endpoint, writing.loss, path)
-        elif "fields" in state or "form" in state or "signature" in state:
+        elif "fields" in state or "encoding" in state or "signature" in state:
             replayed(state, wire, writing, path)
     return wire
 
@@ -67,15 +67,15 @@ def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) ->
         for name, value in fields.items():
             where = (*path, "provider_state", "fields", name)
             if name in wire:
-                writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+                writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
             elif (value is None or name == "type") and not writing.as_read:  # which a request is read without
-                writing.loss.drop(where, "unsupported_field", "shape", "no such member is read from the wire")
+                writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
             else:
                 wire[name] = value
                 if name == "cache_control":
                     writing.marked(wire)
-    if form := state.get("form"):
-        for name in form.get("null") or ():
+    if encoding := state.get("encoding"):
+        for name in encoding.get("null") or ():
             wire.setdefault(name, None)
     if state.get("signature"):
         where = (*path, "provider_state", "signature")

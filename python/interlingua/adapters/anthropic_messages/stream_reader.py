@@ -159,7 +159,7 @@ class _Answer(Answer):
     def _response(self, content: list[Any]) -> dict[str, Any]:
         response = assembled(self.message or {}, content, self.reading, self.endpoint)
         if self.trailer:
-            response["provider_state"].setdefault("form", {})["message_stop"] = self.trailer
+            response["provider_state"].setdefault("encoding", {})["message_stop"] = self.trailer
         return response
 
     def arrived(self) -> Wire | None:

@@ -4,7 +4,13 @@ import hashlib
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
-from interlingua.adapters._claude.stream_writer import FREE, ClaudeWriter, audible, not_in_pieces, report_unsaid
+from interlingua.adapters._claude.stream_writer import (
+    FREE,
+    ClaudeWriter,
+    not_in_pieces,
+    report_unsaid,
+    without_blank_texts,
+)
 from interlingua.adapters._claude.values import ASSISTANT, wire_model
 from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded_in_turn
 from interlingua.adapters._stream_writer import TEXT, OpenBlock
@@ -25,7 +31,7 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    answer = audible(response)
+    answer = without_blank_texts(response)
     _, loss = to_wire_response(answer, endpoint)
     told = {entry["path"] for entry in loss}
     found = Loss()
@@ -38,7 +44,7 @@ def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
         elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in told:
             if block.get("signature") is None:
                 message = "a stream begins reasoning with an empty signature"
-                found.replace((*where, "signature"), "", "unsigned_thinking", "shape", message)
+                found.replace((*where, "signature"), "", "unsigned_thinking", "representation", message)
     unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
     return [*not_in_pieces(loss, answer), *found.entries, *unsaid]
 
@@ -58,7 +64,7 @@ class _Writer(ClaudeWriter):
         self.message: Wire | None = None
         self.open = -1  # the block of the wire that has begun and not ended
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.own = True
+        self.writing.same_origin = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
     def _put(self, kind: str, **members: Any) -> None:
@@ -187,9 +193,9 @@ class _Writer(ClaudeWriter):
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
         self._put("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
-        form = (response.get("provider_state") or {}).get("form") or {}
+        encoding = (response.get("provider_state") or {}).get("encoding") or {}
         own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
-        self._put("message_stop", **((form.get("message_stop") or {}) if own else {}))
+        self._put("message_stop", **((encoding.get("message_stop") or {}) if own else {}))
 
     def fail(self, error: dict[str, Any]) -> None:
         """The error."""

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import writing as claude
 from interlingua.adapters._claude.values import cache_hint
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import BiMap, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -18,7 +18,7 @@ STRICTER_VERSION: Final = (
     "2026-10-21"  # no sampling, no document in an assistant message, no citations in a user message
 )
 
-TOOL_CHOICE: Final = Mirror({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
+TOOL_CHOICE: Final = BiMap({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
 
 FINISH: Final = {
     "end_turn": "stop",

@@ -58,7 +58,9 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     """A text with what it cites; None for one without visible characters, which is reported."""
     text: str = block["text"]
     if is_blank(text, place) and not writing.as_read:
-        writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
+        writing.loss.drop(
+            path, "empty_content", "representation", "the target takes no text without visible characters"
+        )
         return None
     wire: Wire = {"type": "text", "text": text}
     if "citations" in block:
@@ -91,7 +93,9 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
         if name == "file_id" and "file_id" not in wire and not writing.as_read:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
-            writing.loss.drop(where, "unsupported_field", "shape", "requests do not take the file id of a citation")
+            writing.loss.drop(
+                where, "unsupported_field", "representation", "requests do not take the file id of a citation"
+            )
         elif name not in wire:
             wire[name] = value
     report_citation(citation, writing, path)

@@ -48,13 +48,13 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             return {"name": name, "description": description, "input_schema": schema}
     canonical: Tool = {"name": named(tool["name"])}
     fields: dict[str, Any] = {}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     for name, value in tool.items():
         match name:
             case "name":
                 pass
             case _ if value is None:
-                form.setdefault("null", []).append(name)
+                encoding.setdefault("null", []).append(name)
             case "description":
                 canonical["description"] = string(value)
             case "input_schema" if type(value) is dict:
@@ -71,14 +71,14 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 canonical["cache"] = hint
                 reading.mark(hint)
             case "type":
-                form["type"] = value
+                encoding["type"] = value
             case _:
                 fields[name] = value
     reading.names.add(canonical["name"])
     if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
         reading.unusual = True
-    if fields or form:
-        canonical["provider_state"] = reading.keeping(fields, form)
+    if fields or encoding:
+        canonical["provider_state"] = reading.keeping(fields, encoding)
     return canonical
 
 
@@ -131,7 +131,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     for position, tool in enumerate(tools):
         path = ("tools", position)
         writing.as_read = whole
-        writing.as_read = writing.is_odd(tool, "tools")
+        writing.as_read = writing.has_quirk(tool, "tools")
         if not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -207,7 +207,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if name in tool:
             writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
     state = tool.get("provider_state")
-    if state is not None and writing.form_of(tool).get("type") == "custom":
+    if state is not None and writing.encoding_of(tool).get("type") == "custom":
         wire["type"] = "custom"
     return finished(tool, wire, TOOL, writing, path)
 
@@ -227,7 +227,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         return None
     name = _defined_name(definition)
     if name != tool["name"]:
-        writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
+        writing.loss.replace((*path, "name"), name, "name_rewritten", "representation", "the definition names the tool")
     if "cache" in tool:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
     report_beside_definition(tool, writing.loss, path)
@@ -249,7 +249,7 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    if not (body.get("tools") or writing.was_odd("tool_choice", "combination")):
+    if not (body.get("tools") or writing.had_quirk("tool_choice", "combination")):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
@@ -259,11 +259,17 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     elif not writing.same("tool_choice", "parallel_tool_calls"):
         wire["type"] = "auto"
         writing.loss.replace(
-            ("tool_choice",), {"type": "auto"}, "required_default", "shape", "the parallel switch stands in a choice"
+            ("tool_choice",),
+            {"type": "auto"},
+            "required_default",
+            "representation",
+            "the parallel switch stands in a choice",
         )
     if parallel is not None:
         if wire.get("type") == "none" and not writing.same("tool_choice", "parallel_tool_calls"):
-            writing.loss.drop(("parallel_tool_calls",), "combination", "shape", "without calls there are none at once")
+            writing.loss.drop(
+                ("parallel_tool_calls",), "combination", "representation", "without calls there are none at once"
+            )
         else:
             wire["disable_parallel_tool_use"] = not parallel
     body["tool_choice"] = wire
@@ -274,5 +280,5 @@ def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: 
         drop_choice(choice, writing.loss)
     if parallel is not None:
         writing.loss.drop(
-            ("parallel_tool_calls",), "combination", "shape", "the target takes it only together with tools"
+            ("parallel_tool_calls",), "combination", "representation", "the target takes it only together with tools"
         )

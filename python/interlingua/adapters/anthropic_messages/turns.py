@@ -49,7 +49,7 @@ def system_from_wire(system: Any, reading: Reading) -> Message:
         return {
             "role": "system",
             "content": [],
-            "provider_state": reading.state(form={"string": True, "blank": SYSTEM}),
+            "provider_state": reading.state(encoding={"string": True, "blank": SYSTEM}),
         }
     message = _plain_from_wire("system", system, reading, ("system",))
     reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
@@ -95,7 +95,7 @@ def _state(message: Message, reading: Reading) -> dict[str, Any]:
 
 
 def _form(message: Message, reading: Reading) -> dict[str, Any]:
-    return _state(message, reading).setdefault("form", {})
+    return _state(message, reading).setdefault("encoding", {})
 
 
 def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
@@ -118,10 +118,10 @@ def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> M
         blocks = blocks_from_wire(content, reading, path)
         if blocks:
             return {"role": role, "content": blocks}
-        return {"role": role, "content": [], "provider_state": reading.state(form={"blank": role})}
+        return {"role": role, "content": [], "provider_state": reading.state(encoding={"blank": role})}
     if type(content) is str:
         block = block_from_wire({"type": "text", "text": content}, reading)
-        return {"role": role, "content": [block], "provider_state": reading.state(form={"string": True})}
+        return {"role": role, "content": [block], "provider_state": reading.state(encoding={"string": True})}
     raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
 
 
@@ -164,31 +164,31 @@ class _Turns(Turns[Writing]):
         return [result_to_wire(block, self.writing, path)]
 
     def system(self, blocks: list[Wire], body: Wire) -> bool:
-        form = self.writing.form_of(self.messages[0]) if self.first else {}
+        encoding = self.writing.encoding_of(self.messages[0]) if self.first else {}
         if blocks:
-            whole = self.first == len(blocks) == 1 and form.get("string") and _is_plain(blocks[0])
+            whole = self.first == len(blocks) == 1 and encoding.get("string") and _is_plain(blocks[0])
             body["system"] = blocks[0]["text"] if whole else blocks
-        elif form.get("blank") and not self.writing.source.get("system"):
-            body["system"] = "" if form.get("string") else []
+        elif encoding.get("blank") and not self.writing.source.get("system"):
+            body["system"] = "" if encoding.get("string") else []
         return "system" in body
 
     def begins(self, message: Message) -> bool:
         state = message["provider_state"]
         return self.writing.endpoint.owns(state) and bool(
-            state.get("fields") or self.writing.form_of(message).get("start")
+            state.get("fields") or self.writing.encoding_of(message).get("start")
         )
 
     def close(self) -> None:
         if not self.speaker:
             return
-        content, form = self.content, self.form
+        content, encoding = self.content, self.encoding
         wire: Wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:
-            blank = self.writing.own and form.get("blank") == self.speaker
+            blank = self.writing.same_origin and encoding.get("blank") == self.speaker
             if not blank and not (self.last and self.speaker == ASSISTANT):
                 wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
-        elif form.get("string") and len(content) == 1 and _is_plain(content[0]):
+        elif encoding.get("string") and len(content) == 1 and _is_plain(content[0]):
             wire["content"] = content[0]["text"]
         if self.members is not None:
             replayed(self.members["provider_state"], wire, self.writing, self.anchor or ())

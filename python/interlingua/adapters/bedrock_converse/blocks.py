@@ -157,12 +157,12 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | Non
         if "input" in use:
             canonical["input_raw"] = raw_arguments(arguments)
         else:
-            state["form"] = {"absent": ["input"]}
+            state["encoding"] = {"absent": ["input"]}
     elif len(use) == 3 and len(wire) == 1:
         canonical["provider_state"] = state
         return canonical
     if "type" in use:
-        state["form"] = {**state.get("form", {}), "use_type": use["type"]}
+        state["encoding"] = {**state.get("encoding", {}), "use_type": use["type"]}
     return kept(canonical, wire, "toolUse", left_over(use, _TOOL_USE_WIRE), reading, state)
 
 
@@ -261,7 +261,7 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    odd = writing.is_odd(block, place)
+    odd = writing.has_quirk(block, place)
     if place == RESULT or (block["type"] in THINKING_TYPES and not odd):
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
         return None
@@ -270,7 +270,7 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block, place)
+    outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
     wire = _block_to_wire(block, place, writing, path)
     writing.as_read = outer
     return wire
@@ -297,7 +297,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
         case _:
-            return writing.instead(block, path, *out_of_place(block, place, path))
+            return writing.placeholder_or_drop(block, path, *out_of_place(block, place, path))
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -313,18 +313,18 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     if "input_raw" in block or "kind" in block:
         own = state is not None and writing.endpoint.owns(state)
         inner["input"] = free_arguments(block, writing.as_read and not block["input"], own, writing.loss, path)
-    if state is not None and writing.own:
-        form = writing.form_of(block)
-        if "use_type" in form and form["use_type"] in _OF_THE_CALLER:
-            inner["type"] = form["use_type"]
-        if "absent" in form and not inner["input"]:
+    if state is not None and writing.same_origin:
+        encoding = writing.encoding_of(block)
+        if "use_type" in encoding and encoding["use_type"] in _OF_THE_CALLER:
+            inner["type"] = encoding["use_type"]
+        if "absent" in encoding and not inner["input"]:
             del inner["input"]
     return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
-    outer, writing.as_read = writing.as_read, writing.is_odd(block, USER)
+    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
     wires = _result_to_wire(block, writing, path)
     writing.as_read = outer
     return wires
@@ -375,20 +375,22 @@ def _hint_within(parts: list[Block]) -> int | None:
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     refused = refused_thinking(block, writing)
     if refused is not None:
-        return writing.instead(block, path, *refused)
+        return writing.placeholder_or_drop(block, path, *refused)
     inner: Wire = {"text": block["text"]}
     signature = block.get("signature")
     if signature or (signature is not None and writing.as_read):
         inner["signature"] = signature
     elif signature == "":
-        writing.loss.drop((*path, "signature"), "unsigned_thinking", "shape", "an empty signature proves nothing")
+        writing.loss.drop(
+            (*path, "signature"), "unsigned_thinking", "representation", "an empty signature proves nothing"
+        )
     return finished(block, "reasoningContent", {"reasoningText": inner}, THINKING_MEMBERS, writing, path)
 
 
 def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     refused = refused_thinking(block, writing)
     if refused is not None:
-        return writing.instead(block, path, *refused)
+        return writing.placeholder_or_drop(block, path, *refused)
     return finished(block, "reasoningContent", {"redactedContent": block["data"]}, _REDACTED, writing, path)
 
 
@@ -411,13 +413,15 @@ _PLACES: Final = {
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return writing.instead(block, path, "foreign_state", "an item of another provider has no meaning here")
+        return writing.placeholder_or_drop(
+            block, path, "foreign_state", "an item of another provider has no meaning here"
+        )
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
-        return writing.instead(block, path, "unsupported_block", "the item has no form in this place")
+        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
     if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
-        return writing.instead(block, path, "unsupported_block", "the item has a canonical form of its own")
+        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
     if kind == "document":

@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import read_description
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import IMAGE_STARTS
-from interlingua.adapters._kit import BLOCK_MEMBERS, Mirror, Wire, gravity, parse_data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, BiMap, Wire, parse_data_uri, report_unknown, severity_of
 from interlingua.adapters._media import may_be_base64, source_refused
 from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of
 from interlingua.adapters.bedrock_converse.tables import (
@@ -39,7 +39,7 @@ def audio_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     return _medium_from_wire(wire, "audio", AUDIO_FORMATS, reading)
 
 
-def _medium_from_wire(wire: Wire, kind: str, formats: Mirror[str, str], reading: Reading) -> Block | None:
+def _medium_from_wire(wire: Wire, kind: str, formats: BiMap[str, str], reading: Reading) -> Block | None:
     medium = wire[kind]
     media_type = formats.there.get(medium["format"])
     read = _source_from_wire(medium["source"], reading)
@@ -118,27 +118,27 @@ _BLOCKS: Final = frozenset(("kind", "content", "provider"))
 
 
 def medium_to_wire(
-    block: Block, formats: Mirror[str, str], capability: str, writing: Writing, path: Path
+    block: Block, formats: BiMap[str, str], capability: str, writing: Writing, path: Path
 ) -> Wire | None:
     """An image, a video or sound; None when the target does not take it, which is reported."""
     kind: str = block["type"]
     if writing.lacks(capability, kind):
-        return writing.instead(block, path, "unsupported_model", f"the model takes no {kind}")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {kind}")
     media_type = _fitted_type(block, formats)
     source = _source_to_wire(block, writing, path) if media_type is not None else None
     if source is None or media_type is None:
         message = source_refused(block, f"the target does not take {kind} of this source")
-        return writing.instead(block, path, "unsupported_source", message)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     _report_type(block, media_type, writing, path)
     for name, severity in _MEDIUM_DROPPED.items():
         if name in block:
-            found = gravity(name, block[name], severity)
+            found = severity_of(name, block[name], severity)
             writing.loss.drop((*path, name), "unsupported_field", found, f"the wire has no {name}")
     inner = {"format": formats.back[media_type], "source": source}
     return finished(block, kind, inner, _MEDIUM_READ, writing, path)
 
 
-def _fitted_type(block: Block, formats: Mirror[str, str]) -> str | None:
+def _fitted_type(block: Block, formats: BiMap[str, str]) -> str | None:
     """The media type in the words of the wire; None when it has none for it."""
     media_type = block.get("media_type")
     data = block["source"].get("data") or ""
@@ -156,7 +156,7 @@ def _fitted_type(block: Block, formats: Mirror[str, str]) -> str | None:
     return bare if bare in formats.back else None
 
 
-def _type_of_name(uri: str, formats: Mirror[str, str]) -> str | None:
+def _type_of_name(uri: str, formats: BiMap[str, str]) -> str | None:
     ending = uri.rpartition(".")[2].lower()
     return formats.there.get("jpeg" if ending == "jpg" else ending) if S3.fullmatch(uri) else None
 
@@ -165,7 +165,7 @@ def _report_type(block: Block, fitted: str, writing: Writing, path: Path) -> Non
     given = block.get("media_type")
     if fitted != given:
         code = "required_default" if given is None else "unsupported_value"
-        writing.loss.replace((*path, "media_type"), fitted, code, "shape", "the target names the type so")
+        writing.loss.replace((*path, "media_type"), fitted, code, "representation", "the target names the type so")
 
 
 def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -181,11 +181,13 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
             read = {"kind": "file_id", "data": data}
-            writing.loss.replace(where, read, "unsupported_source", "shape", "an address of S3 is a file here")
+            writing.loss.replace(where, read, "unsupported_source", "representation", "an address of S3 is a file here")
             return wire
         case "url" if (inline := parse_data_uri(data)) is not None and inline[1] and may_be_base64(inline[1]):
             read = {"kind": "base64", "data": inline[1]}
-            writing.loss.replace(where, read, "unsupported_source", "shape", "the target takes no data address")
+            writing.loss.replace(
+                where, read, "unsupported_source", "representation", "the target takes no data address"
+            )
             return {"bytes": inline[1]}
         case _:
             return None
@@ -196,7 +198,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     """A document; None when the target does not take it, which is reported."""
     if writing.lacks("supports_documents", "document"):
-        return writing.instead(block, path, "unsupported_model", "the model takes no documents")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no documents")
     inner: Wire = {}
     media_type = block.get("media_type") if writing.as_read else _document_type(block)
     kind = block["source"]["kind"]
@@ -210,19 +212,19 @@ def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         source = _source_to_wire(block, writing, path)
     if source is None:
         message = source_refused(block, "the target does not take a document of this source")
-        return writing.instead(block, path, "unsupported_source", message)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     if media_type in DOCUMENT_FORMATS.back:
         inner["format"] = DOCUMENT_FORMATS.back[media_type]
         _report_type(block, media_type, writing, path)
     elif block.get("media_type") is not None:
         where = (*path, "media_type")
-        writing.loss.drop(where, "unsupported_value", "shape", "the wire has no name for the type")
+        writing.loss.drop(where, "unsupported_value", "representation", "the wire has no name for the type")
     _document_name(block, inner, writing, path)
     inner["source"] = source
     if "context" in block and (block["context"] or writing.as_read):
         inner["context"] = block["context"]
     elif "context" in block:
-        writing.loss.drop((*path, "context"), "empty_content", "shape", "an empty context is not taken")
+        writing.loss.drop((*path, "context"), "empty_content", "representation", "an empty context is not taken")
     if "citations_enabled" in block:
         inner["citations"] = {"enabled": block["citations_enabled"]}
     if writing.document is None and len(path) == _IN_MESSAGE:
@@ -256,7 +258,9 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
             if len(part) > 2:
                 _bare_text(part, writing, at)
         else:
-            writing.loss.drop(at, "empty_content", "shape", "the target takes no text without visible characters")
+            writing.loss.drop(
+                at, "empty_content", "representation", "the target takes no text without visible characters"
+            )
     if not texts and not writing.as_read:
         texts = writing.filler(where, "a document is not empty")
     report_unknown(block["source"], _BLOCKS, writing.loss, (*path, "source"))
@@ -295,11 +299,13 @@ def _document_name(block: Block, inner: Wire, writing: Writing, path: Path) -> N
         return
     name, title = block.get("name"), block.get("title")
     if title is not None and name is None:
-        writing.loss.move((*path, "title"), where, "unsupported_field", "shape", "the title travels as the name")
+        writing.loss.move(
+            (*path, "title"), where, "unsupported_field", "representation", "the title travels as the name"
+        )
         name = title
     elif title is not None:
         writing.loss.drop((*path, "title"), "unsupported_field", "weakened", "the wire has a name and no title")
     inner["name"] = fitted = writing.document_name(name or "document")
     if fitted != name:
         code = "required_default" if name is None else "name_rewritten"
-        writing.loss.replace(where, fitted, code, "shape", "the target's grammar of names, each name once")
+        writing.loss.replace(where, fitted, code, "representation", "the target's grammar of names, each name once")

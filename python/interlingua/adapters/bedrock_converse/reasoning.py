@@ -51,12 +51,14 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     reasoning: Reasoning | None = request.get("reasoning")
     if not reasoning:
         return {}, None
-    spelt = writing.form.get("thinking") if writing.exact else writing.endpoint.dialect.get("reasoning_control")
+    spelt = (
+        writing.encoding.get("thinking") if writing.same_model else writing.endpoint.dialect.get("reasoning_control")
+    )
     chosen = reasoning
     code = "reasoning_mapped"
     if not writing.keeps_reasoning("toolConfig" in body):
         # between tools reasoning has the budget of many answers, where it was asked for so
-        limit = None if writing.own and "toolConfig" in body else request.get("max_output_tokens")
+        limit = None if writing.same_origin and "toolConfig" in body else request.get("max_output_tokens")
         chosen = (
             _fitted_nova(reasoning)
             if spelt == NOVA
@@ -64,7 +66,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         )
     forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
     refused = "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or [])
-    if refused and not writing.was_odd("reasoning", "combination"):
+    if refused and not writing.had_quirk("reasoning", "combination"):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     if chosen is not reasoning:

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._as_read import MARKS, keep_read, note_member
+from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude.members import (
     kept_stops,
     options_to_wire,
     sampling,
     wanted_schema,
 )
-from interlingua.adapters._claude.proofreading import note_members, proofread
+from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._kit import (
@@ -42,7 +42,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._structured import guarded, recognised, written
+from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
 from interlingua.adapters.bedrock_converse.reasoning import NOVA, nova_from_wire, reasoning_to_wire, thinking_from_wire
 from interlingua.adapters.bedrock_converse.state import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, NAME, TIERS, Writing
@@ -71,9 +71,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     reading = Reading(endpoint, ids)
     members: Members[Reading] = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
-    form = members.form
-    if form.get("thinking") == _THINKING:
-        del form["thinking"]  # it is the usual name
+    encoding = members.encoding
+    if encoding.get("thinking") == _THINKING:
+        del encoding["thinking"]  # it is the usual name
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
     system = body.get("system")
@@ -87,20 +87,20 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if type(wires) is list:
         messages_from_wire(wires, reading, messages)
     elif "messages" not in body:
-        form["absent"] = ["messages"]  # a stored prompt has its own
+        encoding["absent"] = ["messages"]  # a stored prompt has its own
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
     if not wires:
-        note_member(request, form, "messages", "empty_content", endpoint.adapter)
-    keep_read(request, form, *((MARKS,) if reading.has_marks() else ()))
-    request["provider_state"] = reading.state(form=form)
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
+    request["provider_state"] = reading.state(encoding=encoding)
     config = body.get("toolConfig")
     choice = config.get("toolChoice") if isinstance(config, dict) else None
     forced = isinstance(choice, dict) and not choice.keys().isdisjoint(("any", "tool"))
-    note_members(request, reading, endpoint, LONGEST_TOOL_NAME, forced, wires or [])
-    proofread(request, reading, endpoint, _with_format)
-    return recognised(request), []
+    record_member_quirks(request, reading, endpoint, LONGEST_TOOL_NAME, forced, wires or [])
+    record_quirks(request, reading, endpoint, _with_format)
+    return extract_format(request), []
 
 
 _APART: Final = ("messages", "system")
@@ -131,7 +131,7 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["response_format"] = found
     if nulls or arguments_text(found["schema"]) != said["structure"]["jsonSchema"]["schema"]:
-        members.form["format"] = value
+        members.encoding["format"] = value
     return True
 
 
@@ -166,10 +166,10 @@ def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """How much to think, under any of its names; the first one counts."""
     found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
     reasoning = members.request.get("reasoning", {})
-    if found is None or not found.keys().isdisjoint(reasoning) or "thinking" in members.form:
+    if found is None or not found.keys().isdisjoint(reasoning) or "thinking" in members.encoding:
         return False
     members.request["reasoning"] = {**reasoning, **found}
-    members.form["thinking"] = name
+    members.encoding["thinking"] = name
     return True
 
 
@@ -179,7 +179,7 @@ def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["top_k"] = top_k
     if name != "top_k":
-        members.form["top_k"] = name
+        members.encoding["top_k"] = name
     return True
 
 
@@ -213,7 +213,7 @@ _ROWS: Final[Rows] = {
 }
 
 
-def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     return wrong_member(NAME, options, _ROWS)
 
@@ -240,12 +240,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return write_with_format(request, endpoint, _written)
     return _written(request, endpoint)
 
 
@@ -350,13 +350,13 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 
 def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
-    if not tools and writing.tools_used and not writing.was_odd("tools", "required_default"):
+    if not tools and writing.tools_used and not writing.had_quirk("tools", "required_default"):
         if writing.lacks("supports_tools", "tools"):
             raise _toolless(request, writing.endpoint)
         schema: Wire = {"type": "object", "properties": {}}
         named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
         message = "the target takes calls in a conversation only together with tools"
-        writing.loss.replace(("tools",), named, "required_default", "shape", message)
+        writing.loss.replace(("tools",), named, "required_default", "representation", message)
         tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
     config: Wire = {}
     if tools:
@@ -390,9 +390,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if request.get("options"):
         options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
-    form = writing.form
-    put_back_silent(body, form)
-    if "messages" in (form.get("absent") or ()) and not body["messages"]:
+    encoding = writing.encoding
+    put_back_silent(body, encoding)
+    if "messages" in (encoding.get("absent") or ()) and not body["messages"]:
         del body["messages"]
     report_foreign_state(request, writing.endpoint, writing.loss, ())
 
@@ -404,7 +404,7 @@ def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mappi
     again: Members[Reading] = Members(members, endpoint, Reading(endpoint, DERIVED_IDS))
     for name, value in members.items():
         again.read_member(name, value, _ROWS)
-    return again.request, again.options, again.form
+    return again.request, again.options, again.encoding
 
 
 _SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))
@@ -435,7 +435,7 @@ def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writin
     taken = sampling("top_k", value, budgeted, False, writing)
     if taken is None:
         return
-    place = writing.form.get("top_k") if writing.exact else writing.endpoint.dialect.get("top_k")
+    place = writing.encoding.get("top_k") if writing.same_model else writing.endpoint.dialect.get("top_k")
     if place == "inferenceConfig":
         additional[place] = {"topK": taken}
     else:
@@ -447,7 +447,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    spelling = writing.form.get("format")
+    spelling = writing.encoding.get("format")
     if spelling is not None and _format_from_wire(without_nulls(spelling)[0]) == wanted:
         output["textFormat"] = spelling
         return
@@ -458,9 +458,9 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
         if wanted.get(name) or (name in wanted and writing.same("response_format")):
             inner[name] = wanted[name]
         elif name in wanted:
-            writing.loss.drop((*path, name), "empty_content", "shape", f"an empty {name} is not taken")
+            writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
     if wanted.get("strict"):
-        writing.loss.drop((*path, "strict"), "unsupported_field", "shape", "the format has no strict here")
+        writing.loss.drop((*path, "strict"), "unsupported_field", "representation", "the format has no strict here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
     output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
@@ -484,8 +484,8 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
         else:
             kept["user"] = user
-            writing.loss.move(("user",), ("metadata", "user"), "unsupported_field", "shape", "the user's id")
-    if kept or writing.own:
+            writing.loss.move(("user",), ("metadata", "user"), "unsupported_field", "representation", "the user's id")
+    if kept or writing.same_origin:
         body["requestMetadata"] = kept
 
 
@@ -493,7 +493,7 @@ def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
     if tier in TIERS or writing.same("service_tier"):
         body["serviceTier"] = {"type": tier}
     else:
-        severity = "shape" if tier == "auto" else "weakened"
+        severity = "representation" if tier == "auto" else "weakened"
         writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
 
 

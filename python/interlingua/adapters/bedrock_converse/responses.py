@@ -8,7 +8,7 @@ from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
 from interlingua.adapters._kit import Wire, report_foreign_state
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -39,19 +39,19 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
-    return answered(assembled(body, blocks, reading, endpoint)), []
+    return unwrap_answer_call(assembled(body, blocks, reading, endpoint)), []
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
     """The canonical answer of a wire answer whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields: Wire = {}
-    form: Wire = {}
+    encoding: Wire = {}
     reason = None
     for name, value in body.items():
         match name:
             case "output" if type(value) is dict:
-                _output_from_wire(value, fields, form)
+                _output_from_wire(value, fields, encoding)
             case "stopReason" if type(value) is str:
                 response["finish_reason_raw"] = reason = value
             case "usage" if type(value) is dict:
@@ -67,18 +67,18 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     if isinstance(additional, dict) and type(stop := additional.get("stop_sequence")) is str:
         response["stop_sequence"] = stop
     response["finish_reason"] = finish_reason(reason, blocks, FINISH)
-    response["provider_state"] = reading.keeping(fields, form)
+    response["provider_state"] = reading.keeping(fields, encoding)
     return response
 
 
-def _output_from_wire(output: Wire, fields: Wire, form: Wire) -> None:
+def _output_from_wire(output: Wire, fields: Wire, encoding: Wire) -> None:
     """What stands beside the content of the message."""
     message = output.get("message")
     left = {name: value for name, value in output.items() if name != "message"}
     if isinstance(message, dict):
         beside = {name: value for name, value in message.items() if name not in ("content", "role")}
         if "role" not in message:
-            form["absent"] = ["role"]
+            encoding["absent"] = ["role"]
         elif message["role"] != ASSISTANT:
             raise InvalidAnswer("the role must be assistant", path="/output/message/role", adapter=NAME)
         if beside:
@@ -136,14 +136,14 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    if writing.own:
+    if writing.same_origin:
         writing.take_as_read()
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:
         raise InvalidRequest("a block lacks a member or has one of a wrong type", path="/message/content") from problem
     body: Wire = {"output": {"message": {"role": ASSISTANT, "content": content}}}
-    if writing.own:
+    if writing.same_origin:
         body = _own_members(response, body, writing)
     else:
         _played_members(response, body, writing)
@@ -159,7 +159,7 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     path: Path = ("message", "content")
-    if writing.own and all(block["type"] != "thinking" or writing.owns_thinking(block) for block in blocks):
+    if writing.same_origin and all(block["type"] != "thinking" or writing.owns_thinking(block) for block in blocks):
         return blocks_to_wire(blocks, ASSISTANT, writing, path)
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
@@ -182,7 +182,7 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
         return wire
     if block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
-        severity = "lost" if block["signature"] else "shape"
+        severity = "lost" if block["signature"] else "representation"
         writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
     report_shown(block, _NO_MARKS, writing, path)
     return {"reasoningContent": {"reasoningText": {"text": block["text"]}}}
@@ -196,7 +196,7 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    if "role" in ((state.get("form") or {}).get("absent") or ()):
+    if "role" in ((state.get("encoding") or {}).get("absent") or ()):
         del body["output"]["message"]["role"]
     fields = state.get("fields")
     if fields:
@@ -215,7 +215,7 @@ def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
     body["additionalModelResponseFields"] = members = members if given is None else {**members, "stop_sequence": given}
     if additional is not None:
         where = ("provider_state", "fields", "additionalModelResponseFields")
-        writing.loss.replace(where, members, "combination", "shape", "the canonical member says otherwise")
+        writing.loss.replace(where, members, "combination", "representation", "the canonical member says otherwise")
 
 
 def _played_members(response: Response, body: Wire, writing: Writing) -> None:

@@ -26,27 +26,27 @@ def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, 
     `inner` holds what is left over inside the member that names the kind; None when nothing is.
     """
     fields: Wire = {}
-    form: Wire = {}
+    encoding: Wire = {}
     if inner is not None:
         said, nulls = without_nulls(inner)
         if said or not nulls or kind == "guardContent":  # there an empty tree says that the text is guarded
             fields[kind] = said
         if nulls:
-            form["null"] = [[kind, *steps] for steps in nulls]
+            encoding["null"] = [[kind, *steps] for steps in nulls]
     if len(wire) > 1:
         for name, value in wire.items():
             if name == "type" and type(value) is str:
-                form["type"] = value
+                encoding["type"] = value
             elif value is None:
-                form.setdefault("null", []).append(name)
+                encoding.setdefault("null", []).append(name)
             elif name != kind:
                 fields[name] = value
-    if state is not None or fields or form:
+    if state is not None or fields or encoding:
         canonical["provider_state"] = state = state or reading.state()
         if fields:
             state["fields"] = fields
-        if form:
-            state["form"] = {**state.get("form", {}), **form}
+        if encoding:
+            state["encoding"] = {**state.get("encoding", {}), **encoding}
     return canonical
 
 
@@ -109,11 +109,11 @@ def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing
                 message = "a block holds one kind of content, and fields that say something"
                 writing.loss.drop(where, "unsupported_field", "lost", message)
         wire = overlaid(wire, others, writing, (*path, "provider_state", "fields"))
-    if form := state.get("form"):
-        if type(form.get("type")) is str and writing.own:
-            wire["type"] = form["type"]
-        if writing.own:
-            wire = with_nulls(wire, form.get("null") or ())
+    if encoding := state.get("encoding"):
+        if type(encoding.get("type")) is str and writing.same_origin:
+            wire["type"] = encoding["type"]
+        if writing.same_origin:
+            wire = with_nulls(wire, encoding.get("null") or ())
     return wire
 
 
@@ -150,7 +150,7 @@ def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
     """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
     made, said_already, _ = _laid_over(wire, fields, path)
     for where in said_already:
-        writing.loss.drop(where, "combination", "shape", "the canonical member says it already")
+        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
     return made
 
 

@@ -3,7 +3,13 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
-from interlingua.adapters._claude.stream_writer import FREE, ClaudeWriter, audible, not_in_pieces, report_unsaid
+from interlingua.adapters._claude.stream_writer import (
+    FREE,
+    ClaudeWriter,
+    not_in_pieces,
+    report_unsaid,
+    without_blank_texts,
+)
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded
 from interlingua.adapters._stream_writer import TEXT, OpenBlock
@@ -24,7 +30,7 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
 def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    answer = audible(response)
+    answer = without_blank_texts(response)
     _, loss = to_wire_response(answer, endpoint)
     unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
     return not_in_pieces(loss, answer) + unsaid
@@ -42,7 +48,7 @@ class _Writer(ClaudeWriter):
         self.whole: set[int] = set()  # blocks that have begun and are written when they end
         self.later: dict[int, list[Event]] = {}  # what began behind one of those and waits for its end
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.own = True
+        self.writing.same_origin = True
         self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
 
     def frame(self, name: str | None, data: str) -> Any:

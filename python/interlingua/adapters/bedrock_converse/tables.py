@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import writing as claude
 from interlingua.adapters._claude.values import cache_hint
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import BiMap, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -35,8 +35,8 @@ STOP_REASON: Final = {
     "refusal": "content_filtered",
 }
 
-IMAGE_FORMATS: Final = Mirror({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
-VIDEO_FORMATS: Final = Mirror(
+IMAGE_FORMATS: Final = BiMap({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
+VIDEO_FORMATS: Final = BiMap(
     {
         "mp4": "video/mp4",
         "mov": "video/quicktime",
@@ -49,7 +49,7 @@ VIDEO_FORMATS: Final = Mirror(
         "three_gp": "video/3gpp",
     }
 )
-AUDIO_FORMATS: Final = Mirror(
+AUDIO_FORMATS: Final = BiMap(
     {
         "mp3": "audio/mpeg",
         "wav": "audio/wav",
@@ -65,7 +65,7 @@ AUDIO_FORMATS: Final = Mirror(
         "pcm": "audio/pcm",
     }
 )
-DOCUMENT_FORMATS: Final = Mirror(
+DOCUMENT_FORMATS: Final = BiMap(
     {
         "pdf": "application/pdf",
         "txt": "text/plain",
@@ -163,5 +163,7 @@ class Writing(claude.Writing):
         """What is reported at the end. A mark that is taken back leaves an empty block (`swept`)."""
         self.settle_marks()
         for path, to, filler in self.fillers:
-            self.loss.move(path, to, "filler", "shape", "the target takes a document only beside a text", filler)
+            self.loss.move(
+                path, to, "filler", "representation", "the target takes a document only beside a text", filler
+            )
         self.report_messages()

@@ -23,7 +23,7 @@ def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 def _blank(text: str, reading: Reading) -> dict[str, Any] | None:
     """The state of a text of white space, which goes back in whatever conversation."""
-    return reading.state(form={"blank": True}) if text.isspace() else None
+    return reading.state(encoding={"blank": True}) if text.isspace() else None
 
 
 def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
@@ -31,19 +31,19 @@ def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     if place != RESULT:
         return None
     text = arguments_text(wire["json"])
-    return kept({"type": "text", "text": text}, wire, "json", None, reading, reading.state(form={"json": True}))
+    return kept({"type": "text", "text": text}, wire, "json", None, reading, reading.state(encoding={"json": True}))
 
 
 def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
     """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
-    guarded = wire["guardContent"]
-    nulls = nulls_of(guarded)
-    if guarded.keys() - nulls.keys() != {"text"} or place not in (USER, SYSTEM):
+    escape_reserved = wire["guardContent"]
+    nulls = nulls_of(escape_reserved)
+    if escape_reserved.keys() - nulls.keys() != {"text"} or place not in (USER, SYSTEM):
         return None
-    text = guarded["text"].get("text")
+    text = escape_reserved["text"].get("text")
     if type(text) is not str:
         return None
-    left = left_over(guarded["text"], frozenset(("text",)))
+    left = left_over(escape_reserved["text"], frozenset(("text",)))
     inner = nulls if left is None else {**nulls, "text": left}
     return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, _blank(text, reading))
 
@@ -60,16 +60,16 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
         return None
     spoken = [string(part["text"]) for part in texts]
     canonical: Block = {"type": "text", "text": "".join(spoken)}
-    form: Wire = {"cited": True}
+    encoding: Wire = {"cited": True}
     if len(spoken) != 1:
-        form["texts"] = [len(text) for text in spoken] if speaks else None
+        encoding["texts"] = [len(text) for text in spoken] if speaks else None
     canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
     if not cites:
-        form["uncited"] = True
+        encoding["uncited"] = True
     left = left_over(cited, _CITED_WIRE)
     for name in nulls_of(cited):
         left = {**(left or {}), name: None}
-    return kept(canonical, wire, "citationsContent", left, reading, reading.state(form=form))
+    return kept(canonical, wire, "citationsContent", left, reading, reading.state(encoding=encoding))
 
 
 _CITED_WIRE: Final = frozenset(("content", "citations"))
@@ -117,19 +117,21 @@ TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A text in the form that it came in; None for one without visible characters, which is reported."""
     text: str = block["text"]
-    form = writing.form_of(block) if "provider_state" in block else {}
-    cited = form.get("cited") and place == ASSISTANT
-    if not cited and not text.strip() and not writing.as_read and not (text and form.get("blank")):
-        writing.loss.drop(path, "empty_content", "shape", "the target takes no text without visible characters")
+    encoding = writing.encoding_of(block) if "provider_state" in block else {}
+    cited = encoding.get("cited") and place == ASSISTANT
+    if not cited and not text.strip() and not writing.as_read and not (text and encoding.get("blank")):
+        writing.loss.drop(
+            path, "empty_content", "representation", "the target takes no text without visible characters"
+        )
         return None
     if block.get("refusal"):
         writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", "a refusal travels as ordinary text")
     if cited:
-        return _cited_to_wire(block, form, writing, path)
+        return _cited_to_wire(block, encoding, writing, path)
     for position in range(len(block.get("citations") or ())):
         where = (*path, "citations", position)
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
-    if form.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
+    if encoding.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
         return finished(block, "json", value, TEXT, writing, path)
     state = block.get("provider_state")
     if state is not None and place in (USER, SYSTEM) and writing.endpoint.owns(state) and _is_guarded(state):
@@ -146,7 +148,7 @@ def _is_guarded(state: dict[str, Any]) -> bool:
     return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
 
 
-def _cited_to_wire(block: Block, form: Mapping[str, Any], writing: Writing, path: Path) -> Wire | None:
+def _cited_to_wire(block: Block, encoding: Mapping[str, Any], writing: Writing, path: Path) -> Wire | None:
     text: str = block["text"]
     citations = [
         wire
@@ -154,13 +156,13 @@ def _cited_to_wire(block: Block, form: Mapping[str, Any], writing: Writing, path
         if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None
     ]
     inner: Wire = {}
-    lengths = form.get("texts", [len(text)])
+    lengths = encoding.get("texts", [len(text)])
     if lengths is not None or text:
         if lengths is None or sum(lengths) != len(text):
             lengths = [len(text)]
         ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
         inner["content"] = [{"text": text[end - length : end]} for length, end in zip(lengths, ends, strict=True)]
-    if citations or not form.get("uncited"):
+    if citations or not encoding.get("uncited"):
         inner["citations"] = citations
     return finished(block, "citationsContent", inner, TEXT, writing, path)
 

@@ -157,7 +157,7 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         writing.as_read = whole
-        writing.as_read = writing.is_odd(tool, "tools")
+        writing.as_read = writing.has_quirk(tool, "tools")
         if writing.lacks("supports_tools", "tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -194,7 +194,9 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if tool["description"] or writing.as_read:
             spec["description"] = tool["description"]
         else:
-            writing.loss.drop((*path, "description"), "empty_content", "shape", "an empty description is not taken")
+            writing.loss.drop(
+                (*path, "description"), "empty_content", "representation", "an empty description is not taken"
+            )
     schema = tool.get("input_schema")
     if not writing.as_read:
         schema = object_at_root(schema, writing.loss, (*path, "input_schema"))
@@ -231,8 +233,8 @@ def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
         writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
     if state.get("fields"):
         wire = overlaid(wire, state["fields"], writing, (*where, "fields"))
-    if writing.own:
-        wire = with_nulls(wire, (state.get("form") or {}).get("null") or ())
+    if writing.same_origin:
+        wire = with_nulls(wire, (state.get("encoding") or {}).get("null") or ())
     return wire
 
 
@@ -253,7 +255,7 @@ def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, 
         return schema
     made, weakened = fitted(schema, ANTHROPIC_STRICT)
     if weakened or difference(made, schema) is not None:  # 0 is no false
-        code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "shape")
+        code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "representation")
         writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
     return made
 
@@ -268,7 +270,9 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
         return None
     if again["name"] != tool["name"]:
-        writing.loss.replace((*path, "name"), again["name"], "name_rewritten", "shape", "the definition names the tool")
+        writing.loss.replace(
+            (*path, "name"), again["name"], "name_rewritten", "representation", "the definition names the tool"
+        )
     report_beside_definition(tool, writing.loss, path)
     writing.marked(definition)
     return _with_state(tool, definition, writing, path)
@@ -283,7 +287,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     report_parallel(request, writing.loss)
     if choice is None:
         return None
-    if not tools and not writing.was_odd("tool_choice", "combination"):
+    if not tools and not writing.had_quirk("tool_choice", "combination"):
         drop_choice(choice, writing.loss)
         return None
     if choice["type"] == "none":

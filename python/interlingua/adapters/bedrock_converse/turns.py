@@ -72,20 +72,20 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             user_from_wire(blocks, reading, messages)
         else:
             messages.append({"role": role, "content": blocks})
-        form: Wire = {}
+        encoding: Wire = {}
         if role == SYSTEM:
-            form["in_messages"] = True
+            encoding["in_messages"] = True
         if not blocks:
-            form["blank"] = role
+            encoding["blank"] = role
         if role == USER and _is_silent(content):
-            form["silent"] = True
+            encoding["silent"] = True
         if role == previous:
-            form["start"] = True
+            encoding["start"] = True
         fields: Wire = {}
         if len(wire) > 2:
             fields = {name: value for name, value in wire.items() if name not in ("role", "content")}
-        if form or fields:
-            messages[first]["provider_state"] = reading.keeping(fields, form)
+        if encoding or fields:
+            messages[first]["provider_state"] = reading.keeping(fields, encoding)
         if role != ASSISTANT and reading.open:
             reading.unusual = True
         if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
@@ -127,7 +127,7 @@ class _Turns(Turns[Writing]):
 
     def begins(self, message: Message) -> bool:
         # of another request they alternate
-        return self.writing.own and bool(self.writing.form_of(message).get("start"))
+        return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
     def answer_first(self, message: Message, path: Path) -> None:
         """A turn of the user stands before it."""
@@ -143,10 +143,10 @@ class _Turns(Turns[Writing]):
         if not self.speaker:
             return
         wire: Wire = {"role": self.speaker, "content": self.content}
-        form = self.form if self.writing.own else {}
-        if not self.content and form.get("blank") != self.speaker:
+        encoding = self.encoding if self.writing.same_origin else {}
+        if not self.content and encoding.get("blank") != self.speaker:
             wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
-        elif self.documents is not None and not form.get("silent"):
+        elif self.documents is not None and not encoding.get("silent"):
             self._speak(wire)
         self.documents = None
         if self.members is not None:

@@ -7,7 +7,7 @@ Spec:  spec/adapters/gemini_generate.md
 Strategy: a wire content is one canonical message, but for results of tools, which are messages of their own. The wire
 has no ids of calls, so results are paired by id where there is one, else by name and position. Signatures stay on the
 part that they came on. Many spellings mean the same here (two cases of every name, numbers for words, one object for a
-list): the plain spelling is written, and what differed from it is kept as `form` and written back as long as it still
+list): the plain spelling is written, and what differed from it is kept as `encoding` and written back as long as it still
 says the same. What is odd about a request is noted there as well when it is read; nothing else of it is left unrepaired.
 
 Sections: tables · context · requests (members) · generation and reasoning · proofreading · contents, turns and order

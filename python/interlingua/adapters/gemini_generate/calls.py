@@ -18,14 +18,14 @@ from interlingua.canonical.loss import Path
 
 
 def call_from_wire(
-    inner: Any, fields: dict[str, Any], form: dict[str, Any], reading: Reading
+    inner: Any, fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
 ) -> tuple[Block, dict[str, Any] | None]:
     """A `functionCall`, and its state. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     name, arguments, wire_id = inner["name"], inner.get("args"), inner.get("id")
     if type(name) is not str or not name or (wire_id is not None and type(wire_id) is not str):
         raise TypeError("functionCall")
     if arguments is None:
-        form["args"] = "null" if "args" in inner else "absent"
+        encoding["args"] = "null" if "args" in inner else "absent"
         arguments = {}
     elif type(arguments) is not dict:
         raise TypeError("args")
@@ -36,7 +36,7 @@ def call_from_wire(
 
 
 def result_from_wire(
-    inner: Any, media: list[Block], fields: dict[str, Any], form: dict[str, Any], reading: Reading
+    inner: Any, media: list[Block], fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
 ) -> tuple[Block, dict[str, Any] | None]:
     """A `functionResponse` whose own parts are `media`, and its state.
 
@@ -45,20 +45,20 @@ def result_from_wire(
     name, wire_id = inner.get("name", ""), inner.get("id")
     if type(name) is not str or (wire_id is not None and type(wire_id) is not str):
         raise TypeError("functionResponse")
-    content, is_error = _unwrapped(inner.get("response", _ABSENT), form)
+    content, is_error = _unwrapped(inner.get("response", _ABSENT), encoding)
     known = ("name", "response") if wire_id is None else ("name", "response", "id")
     if type(inner.get("parts")) is list:
         known = (*known, "parts")
         if not inner["parts"]:
-            form["parts"] = True
+            encoding["parts"] = True
         content += media
     left_over(inner, known, "functionResponse", fields)
     canonical, call_id, call_name = reading.result(name, wire_id or None)
     if call_name != name:
-        form["name"] = name if "name" in inner else None
+        encoding["name"] = name if "name" in inner else None
     state = None
     if wire_id != call_id:
-        form["id"] = wire_id
+        encoding["id"] = wire_id
     if wire_id is not None:
         state = reading.state(id=wire_id)
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
@@ -71,29 +71,29 @@ _ABSENT: Final = object()
 _WRAPPERS: Final = ("result", "output", "error")
 
 
-def _unwrapped(response: Any, form: dict[str, Any]) -> tuple[list[Block], bool]:
+def _unwrapped(response: Any, encoding: dict[str, Any]) -> tuple[list[Block], bool]:
     """What a tool said, out of the object that the wire demands, and whether it failed."""
     if response is _ABSENT or response is None:
-        form["response"] = "absent" if response is _ABSENT else "null"
+        encoding["response"] = "absent" if response is _ABSENT else "null"
         return [], False
     if type(response) is not dict:  # the wire wants an object, but this is what the tool said
-        form["response"] = "text" if type(response) is str else "bare"
+        encoding["response"] = "text" if type(response) is str else "bare"
         return [{"type": "text", "text": _as_text(response)}], False
     if not response:
         return [], False
     key, value = next(iter(response.items()))
     if len(response) > 1 or key not in _WRAPPERS:
-        form["response"] = "object"
+        encoding["response"] = "object"
         return [{"type": "text", "text": json.dumps(response).decode()}], False
     if key == "output":
-        form["key"] = key
+        encoding["key"] = key
     if key == "error" and value == "":
         return [], True
     if type(value) is str:
         return [{"type": "text", "text": value}], key == "error"
     if _is_texts(value):
         return [{"type": "text", "text": text} for text in value], key == "error"
-    form["response"] = "json"
+    encoding["response"] = "json"
     return [{"type": "text", "text": _as_text(value)}], key == "error"
 
 
@@ -123,7 +123,7 @@ def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         call["id"] = wire_id
     if "input_raw" in block or block.get("kind", "function") != "function":
         _free_text_to_wire(block, call, writing, path)
-    if not call["args"] and (missing := writing.form_of(block).get("args")):
+    if not call["args"] and (missing := writing.encoding_of(block).get("args")):
         if missing == "null":
             call["args"] = None
         else:
@@ -140,11 +140,11 @@ def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
 
 
-def wrapped(texts: list[str], is_error: bool, form: Mapping[str, Any]) -> Wire:
+def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
     """What a tool said as the object that the wire demands: the reverse of `_unwrapped`."""
-    key = "error" if is_error else form.get("key", "result")
+    key = "error" if is_error else encoding.get("key", "result")
     if len(texts) == 1:
-        match form.get("response"):
+        match encoding.get("response"):
             case "object" if not is_error and (value := parse_arguments(texts[0])):
                 if (len(value) > 1 or next(iter(value)) not in _WRAPPERS) and arguments_text(value) == texts[0]:
                     return value
@@ -156,9 +156,9 @@ def wrapped(texts: list[str], is_error: bool, form: Mapping[str, Any]) -> Wire:
     return {key: texts} if texts else {key: ""} if is_error else {}
 
 
-def unwrapped(said: Wire, form: Mapping[str, Any]) -> Any:
+def unwrapped(said: Wire, encoding: Mapping[str, Any]) -> Any:
     """What a tool said as it came, where that was no object."""
-    match form.get("response"):
+    match encoding.get("response"):
         case "absent" | "null" if not said:
             return None
         case "text" if type(said.get("result")) is str:

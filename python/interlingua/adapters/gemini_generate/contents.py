@@ -27,28 +27,28 @@ CONTENT: Final = frozenset(("role", "parts"))
 def system_from_wire(content: Any, reading: Reading) -> Message:
     """The `systemInstruction` as the first message."""
     path: Path = ("systemInstruction",)
-    form: dict[str, Any] = {}
-    parts = _parts(content, form, path)
+    encoding: dict[str, Any] = {}
+    parts = _parts(content, encoding, path)
     message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
     if "role" in content:
-        form["system_role"] = content["role"]
+        encoding["system_role"] = content["role"]
     if not parts:
-        form["blank"] = SYSTEM
-    return _kept(message, content, form, reading)
+        encoding["blank"] = SYSTEM
+    return _kept(message, content, encoding, reading)
 
 
 def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> None:
     """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
     previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
-        form: dict[str, Any] = {}
-        parts = _parts(content, form, ("contents", position))
+        encoding: dict[str, Any] = {}
+        parts = _parts(content, encoding, ("contents", position))
         role = content.get("role")
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
             if not parts:
-                form["blank"] = MODEL
+                encoding["blank"] = MODEL
             message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
             messages.append(message)
             if not begun and (call := _first_call(message["content"])) is not None:
@@ -63,20 +63,20 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             message = found[0]
             messages += found
             if "role" not in content:
-                form["no_role"] = True
+                encoding["no_role"] = True
             elif role != USER:
-                form["role"] = role
+                encoding["role"] = role
             if not parts:
-                form["blank"] = USER
+                encoding["blank"] = USER
             if previous == "tool" == message["role"]:
-                form["joined"] = False
+                encoding["joined"] = False
             if reading.waits():
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned.clear()
-        if form or len(content) > 2:
-            _kept(message, content, form, reading)
+        if encoding or len(content) > 2:
+            _kept(message, content, encoding, reading)
 
 
 def _first_call(blocks: list[Block]) -> Block | None:
@@ -91,15 +91,15 @@ def _is_signed(call: Block) -> bool:
     return bool("provider_state" in call and call["provider_state"].get("signature"))
 
 
-def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
+def _parts(content: Any, encoding: dict[str, Any], path: Path) -> list[Wire]:
     if type(content) is not dict:
         raise InvalidWire("a content must be an object with parts", path=pointer(path))
     parts = content.get("parts")
     if type(parts) is dict:
-        form["parts"] = "object"
+        encoding["parts"] = "object"
         return [parts]
     if not parts and (parts is None or type(parts) is list):
-        form["parts"] = "empty" if parts is not None else "null" if "parts" in content else "absent"
+        encoding["parts"] = "empty" if parts is not None else "null" if "parts" in content else "absent"
         return []
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
@@ -109,12 +109,12 @@ def _parts(content: Any, form: dict[str, Any], path: Path) -> list[Wire]:
     return parts
 
 
-def _kept(message: Message, content: Wire, form: dict[str, Any], reading: Reading) -> Message:
+def _kept(message: Message, content: Wire, encoding: dict[str, Any], reading: Reading) -> Message:
     """The message with what its content says beside role and parts, and how it was spelt."""
     fields = {name: value for name, value in content.items() if name not in CONTENT}
-    if fields or form:
+    if fields or encoding:
         message["provider_state"] = state = reading.state()
-        keep(state, fields, form)
+        keep(state, fields, encoding)
     return message
 
 
@@ -129,7 +129,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
                 "metadata": {"parent_tool_use_id": block["tool_use_id"]},
             }
             if run is not None:
-                message["provider_state"] = reading.state(form={"joined": True})
+                message["provider_state"] = reading.state(encoding={"joined": True})
                 reading.unusual = True
             run = None
         elif run is not None:
@@ -139,7 +139,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
             run = [block]
             message = {"role": "user", "content": run}
             if found:
-                message["provider_state"] = reading.state(form={"joined": True})
+                message["provider_state"] = reading.state(encoding={"joined": True})
         found.append(message)
     return found or [{"role": "user", "content": []}]
 
@@ -167,27 +167,27 @@ def report_joined(message: Message, writing: Writing, path: Path) -> None:
 
 def spell_instructions(wire: Wire, message: Message, writing: Writing) -> None:
     """Puts the role and the parts of the `systemInstruction` back as they came."""
-    form = writing.form_of(message)
-    if "system_role" in form:
-        wire["role"] = form["system_role"]
-    _spell_parts(wire, form)
+    encoding = writing.encoding_of(message)
+    if "system_role" in encoding:
+        wire["role"] = encoding["system_role"]
+    _spell_parts(wire, encoding)
 
 
 def spell(wire: Wire, message: Message, writing: Writing) -> None:
     """Puts the role and the parts of a content back as they came."""
-    form = writing.form_of(message)
-    if not form or message["role"] in INSTRUCTIONS:
+    encoding = writing.encoding_of(message)
+    if not encoding or message["role"] in INSTRUCTIONS:
         return
     if message["role"] != "assistant":
-        if form.get("no_role"):
+        if encoding.get("no_role"):
             del wire["role"]
-        elif "role" in form:
-            wire["role"] = form["role"]
-    _spell_parts(wire, form)
+        elif "role" in encoding:
+            wire["role"] = encoding["role"]
+    _spell_parts(wire, encoding)
 
 
-def _spell_parts(wire: Wire, form: Mapping[str, Any]) -> None:
-    match form.get("parts"):
+def _spell_parts(wire: Wire, encoding: Mapping[str, Any]) -> None:
+    match encoding.get("parts"):
         case "object" if len(wire.get("parts") or ()) == 1:
             wire["parts"] = wire["parts"][0]
         case "null" if not wire.get("parts"):
@@ -200,4 +200,4 @@ def _spell_parts(wire: Wire, form: Mapping[str, Any]) -> None:
 
 def came_blank(message: Message, place: str, writing: Writing) -> bool:
     """Whether a content had no parts from the beginning, in this place."""
-    return writing.own and writing.form_of(message).get("blank") == place
+    return writing.same_origin and writing.encoding_of(message).get("blank") == place

@@ -125,10 +125,12 @@ class Writing(_writing.Writing):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
         self.model = model or ""
-        whole: Any = self.form.get("whole")
-        self.whole = self.own and ("message" in source or (whole is not None and whole == imprint(source, "request")))
+        whole: Any = self.encoding.get("whole")
+        self.whole = self.same_origin and (
+            "message" in source or (whole is not None and whole == imprint(source, "request"))
+        )
         self.spelt = False
-        self.paired = self.own
+        self.paired = self.same_origin
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
@@ -136,7 +138,7 @@ class Writing(_writing.Writing):
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
-        return self.whole or (self.own and name in (self.form.get("again") or ()))
+        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
 
     def oddities(self, messages: list[dict[str, Any]]) -> Oddities:
         """The messages that were read out of order."""
@@ -144,13 +146,13 @@ class Writing(_writing.Writing):
             return frozenset(), frozenset(range(len(messages)))
         if not self.paired:
             return frozenset(), frozenset()
-        misplaced = frozenset(at for at, message in enumerate(messages) if self.form_of(message).get("misplaced"))
+        misplaced = frozenset(at for at, message in enumerate(messages) if self.encoding_of(message).get("misplaced"))
         unpaired = frozenset(at for turn in turns(messages) if self._came_so(messages, turn) for at in turn)
         return misplaced, unpaired
 
     def _came_so(self, messages: list[dict[str, Any]], turn: range) -> bool:
         """Whether a turn was read as a whole: where an edit put a message into it or took one out, it is another one."""
-        noted = [self.form_of(messages[at]).get("unpaired") for at in turn]
+        noted = [self.encoding_of(messages[at]).get("unpaired") for at in turn]
         return any(noted) and noted == [shape_of(messages, turn)] * len(turn)
 
     def generation(self, unknown: int, *members: str) -> int:

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, gravity, report_unknown
+from interlingua.adapters._kit import Wire, report_unknown, severity_of
 from interlingua.adapters._members import is_number, whole, within, within_limit
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.reasoning import reasoning_from_wire
@@ -120,7 +120,7 @@ def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
         if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.same("seed"):
             loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
         elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.same("top_logprobs", "logprobs")):
-            severity = gravity("top_logprobs", value, "lost")
+            severity = severity_of("top_logprobs", value, "lost")
             loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
         else:
             config[name] = _within(canonical, value, writing)
@@ -159,10 +159,10 @@ def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> No
     if kind == "text":
         for name in wanted:
             if name != "type":
-                writing.loss.drop((*path, name), "unsupported_field", "shape", "free text has no such member")
+                writing.loss.drop((*path, name), "unsupported_field", "representation", "free text has no such member")
         return
     if kind == "json_schema" and "schema" not in wanted:
-        writing.loss.replace((*path, "type"), "json", "unsupported_value", "shape", "JSON without a schema")
+        writing.loss.replace((*path, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
     if writing.lacks("supports_structured_output", "response_format"):
         writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
@@ -180,5 +180,5 @@ def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> No
     report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
 
 
-_FORMAT_MEMBERS: Final = {"name": "shape", "description": "weakened", "strict": "shape"}
+_FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
 _FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))

@@ -13,7 +13,16 @@ from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
 from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.state import MODEL, RESULT, SYSTEM, USER, Block, finished, instead, left_over
+from interlingua.adapters.gemini_generate.state import (
+    MODEL,
+    RESULT,
+    SYSTEM,
+    USER,
+    Block,
+    finished,
+    left_over,
+    placeholder_or_drop,
+)
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
 
@@ -59,7 +68,9 @@ def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any], place: str, reading: Reading) -> Block:
+def inline_from_wire(
+    inner: Any, fields: dict[str, Any], encoding: dict[str, Any], place: str, reading: Reading
+) -> Block:
     """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     media_type, data = inner["mimeType"], inner["data"]
     if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
@@ -70,11 +81,11 @@ def inline_from_wire(inner: Any, fields: dict[str, Any], form: dict[str, Any], p
     if plain != data:
         spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
         if _base64_as(plain, spelling) == data:
-            form["base64"], data = spelling, plain
+            encoding["base64"], data = spelling, plain
         else:
             reading.unusual = True
     if not _is_usual(media_type, place):
-        form["odd"] = True
+        encoding["odd"] = True
     left_over(inner, ("mimeType", "data"), "inlineData", fields)
     source = {"kind": "base64", "data": data}
     return {"type": _block_type(media_type), "source": source, "media_type": media_type}
@@ -168,10 +179,10 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     source, block_type = block["source"], block["type"]
     capability = f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"
     if writing.lacks(capability, block_type):
-        return instead(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
+        return placeholder_or_drop(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
-    odd = _is_read(source, media_type) and writing.is_odd(block, place)
+    odd = _is_read(source, media_type) and writing.has_quirk(block, place)
     new_source: dict[str, Any] | None = None
     if kind == "text":
         kind, data = "base64", base64.b64encode(data.encode()).decode()
@@ -188,23 +199,25 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
         )
         if refusal is not None:
-            return instead(block, writing, path, "unsupported_source", refusal)
+            return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
         if fitted is not None and not _takes(fitted, place, writing):
-            return instead(block, writing, path, "unsupported_source", "the target does not take this media type")
+            return placeholder_or_drop(
+                block, writing, path, "unsupported_source", "the target does not take this media type"
+            )
         if kind != "base64" and kind != _uri_kind(data):
             new_source = {"kind": _uri_kind(data), "data": data}
         elif kind == "base64" and (plain := _plain_base64(data)) != data:
             data, new_source = plain, {"kind": "base64", "data": plain}
         if kind == "base64" and not may_be_base64(data):
-            return instead(block, writing, path, "unsupported_source", "the data is no base64")
+            return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
     part: Wire = {}
     if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
         part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}
     _report_medium(block, fitted, data if kind != "base64" else "", new_source, part, writing, path)
     if kind == "base64":
-        form = writing.form_of(block)
-        if "base64" in form:
-            data = _base64_as(data, form["base64"])
+        encoding = writing.encoding_of(block)
+        if "base64" in encoding:
+            data = _base64_as(data, encoding["base64"])
         part["inlineData"] = {"mimeType": fitted, "data": data}
         return finished(block, part, "inlineData", _KNOWN, writing, path)
     part["fileData"] = file = {"fileUri": data}
@@ -326,17 +339,21 @@ def _report_medium(
 ) -> None:
     loss = writing.loss
     if source is not None:
-        loss.replace((*path, "source"), source, "unsupported_source", "shape", "the same medium in another form")
+        loss.replace(
+            (*path, "source"), source, "unsupported_source", "representation", "the same medium in another form"
+        )
     else:
         report_unknown(block["source"], _SOURCE, loss, (*path, "source"))
     given = block.get("media_type")
     if media_type != given:
         code = "required_default" if given is None else "unsupported_value"
-        loss.replace((*path, "media_type"), media_type, code, "shape", "the media type as the target knows it")
+        loss.replace((*path, "media_type"), media_type, code, "representation", "the media type as the target knows it")
     read = _block_type(media_type, uri)
     if read != block["type"]:
-        loss.replace((*path, "type"), read, "unsupported_value", "shape", "the media type says what a medium is")
+        loss.replace(
+            (*path, "type"), read, "unsupported_value", "representation", "the media type says what a medium is"
+        )
     for name in _EXTRAS:
         if block.get(name) not in (None, False) and not (name == "detail" and part):
-            severity = "shape" if block[name] in ("", "auto") else "weakened"
+            severity = "representation" if block[name] in ("", "auto") else "weakened"
             loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")

@@ -94,9 +94,9 @@ def find_their_calls(messages: list[Message], order: "range | list[int]", writin
                     calls[block["id"]] = reading.call(name, wire_id), name, wire_id
         elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
             block = message["content"][0]
-            form = writing.form_of(block)
+            encoding = writing.encoding_of(block)
             expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
-            found, _, called = reading.result(form.get("name", name) or "", form.get("id", wire_id) or None)
+            found, _, called = reading.result(encoding.get("name", name) or "", encoding.get("id", wire_id) or None)
             if found != expected and (expected or called is not None):
                 return False
             if called is None:

@@ -27,9 +27,9 @@ from interlingua.adapters.gemini_generate.state import (
     USER,
     Block,
     finished,
-    instead,
     kept,
     kind_of,
+    placeholder_or_drop,
     report_stateless,
     reported,
 )
@@ -57,7 +57,7 @@ def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     if len(part) == 1:
         if type(text := part.get("text")) is str:
             said: Block = {"type": "text", "text": text}
-            return said if text else {**said, "provider_state": reading.state(form={"empty": place})}
+            return said if text else {**said, "provider_state": reading.state(encoding={"empty": place})}
         if (plain := _plain_part(part, place, reading)) is not None:
             return plain
     try:
@@ -102,7 +102,7 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
         return None
     kind = named[0] if named else "text"
     fields: dict[str, Any] = {}
-    form: dict[str, Any] = {} if named else {"absent": True}
+    encoding: dict[str, Any] = {} if named else {"absent": True}
     inner: Any = members.get(kind, "")
     if kind != "text":
         if type(inner) is not dict:
@@ -129,39 +129,39 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             if place != MODEL:
                 reading.unusual = True
             if not inner:
-                form["empty"] = place
+                encoding["empty"] = place
         case "text":
             block = {"type": "text", "text": inner}
             if not inner:
-                form["empty"] = place
+                encoding["empty"] = place
         case "inlineData":
-            block = inline_from_wire(inner, fields, form, place, reading)
+            block = inline_from_wire(inner, fields, encoding, place, reading)
         case "fileData":
             block = file_from_wire(inner, fields, place, reading)
         case "functionCall":
             if place != MODEL:
                 return None
-            block, state = call_from_wire(inner, fields, form, reading)
+            block, state = call_from_wire(inner, fields, encoding, reading)
         case _:
             if place != USER:
                 return None
-            block, state = result_from_wire(inner, _parts_of_result(inner, reading), fields, form, reading)
+            block, state = result_from_wire(inner, _parts_of_result(inner, reading), fields, encoding, reading)
     for name, value in members.items():
         if name == kind or (name == "thoughtSignature" and value is not None):
             continue
         if name == "thought" and value is False:
-            form["thought"] = False
+            encoding["thought"] = False
         elif name == "mediaResolution" and block["type"] == "image" and (detail := detail_from_wire(value)) is not None:
             block["detail"] = detail
         elif not (name == "thought" and block["type"] == "thinking"):
             fields[name] = value
     if snake:
-        form["snake"] = snake
+        encoding["snake"] = snake
     if nulls:
-        form["null"] = nulls
-    if "odd" in form:  # known by what the block is in the end
-        form["odd"] = imprint(block, place)
-    return kept(block, signature, fields, form, state, reading)
+        encoding["null"] = nulls
+    if "odd" in encoding:  # known by what the block is in the end
+        encoding["odd"] = imprint(block, place)
+    return kept(block, signature, fields, encoding, state, reading)
 
 
 _SPELT: Final = frozenset(("args", "response", "name", "parts"))
@@ -209,23 +209,23 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     match kind:
         case "text":
             return _text_to_wire(block, place, writing, path)
-        case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.is_odd(block, place):
+        case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.has_quirk(block, place):
             return medium_to_wire(block, place, writing, path)
         case "tool_use" if place == MODEL:
             return call_to_wire(block, writing, path)
-        case "thinking" if place == MODEL or writing.is_odd(block, place):
+        case "thinking" if place == MODEL or writing.has_quirk(block, place):
             return _thinking_to_wire(block, place, writing, path)
         case "redacted_thinking" if place == MODEL:
             return _foreign_thinking(block, writing, path)
-        case "opaque" if place != SYSTEM or writing.is_odd(block, place):
+        case "opaque" if place != SYSTEM or writing.has_quirk(block, place):
             return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result" if place != RESULT:
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path))
         case _ if kind in _BLOCKS:
-            return instead(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
+            return placeholder_or_drop(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
-            return instead(block, writing, path, "unknown_block", "a block that this version does not know")
+            return placeholder_or_drop(block, writing, path, "unknown_block", "a block that this version does not know")
 
 
 # ------------------------------------------------------------------------------------------ text and reasoning
@@ -245,16 +245,18 @@ def _came_empty(block: Block, place: str, writing: Writing) -> bool:
     return (
         writing.whole
         or bool(writing.owned(block).get("signature"))
-        or (writing.own and writing.form_of(block).get("empty") == place)
+        or (writing.same_origin and writing.encoding_of(block).get("empty") == place)
     )
 
 
 def _report_empty(writing: Writing, path: Path) -> None:
-    writing.loss.drop(path, "empty_content", "shape", "the target takes no empty text")
+    writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
 
 
 def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None:
-    return instead(block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed")
+    return placeholder_or_drop(
+        block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed"
+    )
 
 
 def report_text_extras(block: Block, writing: Writing, path: Path) -> None:
@@ -281,19 +283,21 @@ def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) ->
     if not is_own_thinking(block, writing):
         if not signature and "provider_state" not in block:
             message = "reasoning is only taken back from where it came"
-            return instead(block, writing, path, "unsigned_thinking", message)
+            return placeholder_or_drop(block, writing, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
     if not text and not signature and not _came_empty(block, place, writing):
         _report_empty(writing, path)
         return None
     part: Wire = {"text": text, "thought": True}
-    if writing.form_of(block).get("absent") and not text:
+    if writing.encoding_of(block).get("absent") and not text:
         del part["text"]
-    if signature or (signature == "" and writing.own):
+    if signature or (signature == "" and writing.same_origin):
         part["thoughtSignature"] = signature
     elif writing.owned(block).get("signature"):
         message = "reasoning has its signature as a member"
-        writing.loss.move((*path, "provider_state", "signature"), (*path, "signature"), "combination", "shape", message)
+        writing.loss.move(
+            (*path, "provider_state", "signature"), (*path, "signature"), "combination", "representation", message
+        )
     return finished(block, part, "text", THINKING_MEMBERS, writing, path)
 
 
@@ -306,16 +310,18 @@ _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "func
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return instead(block, writing, path, "foreign_state", "an item of another provider has no meaning here")
-    odd = writing.is_odd(block, place)
+        return placeholder_or_drop(
+            block, writing, path, "foreign_state", "an item of another provider has no meaning here"
+        )
+    odd = writing.has_quirk(block, place)
     if not block["value"] and not odd:
-        return instead(block, writing, path, "empty_content", "the target takes no empty part")
+        return placeholder_or_drop(block, writing, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])
     kind = kind_of(value)
     if not odd and _is_out_of_place(block, kind, place, writing):
-        return instead(block, writing, path, "unsupported_block", "the item has no form in this place")
+        return placeholder_or_drop(block, writing, path, "unsupported_block", "the item has no form in this place")
     if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "name_rewritten", "shape", "the item itself says its kind")
+        writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
     # the item is verbatim: what its block says beside it has no place in it
     reported(block, _OPAQUE, writing, path)
     report_stateless(block, "the item goes back verbatim", writing, path)
@@ -324,7 +330,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> bool:
     """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
-    if place != _PLACES.get(kind, place) or "odd" in writing.form_of(block):
+    if place != _PLACES.get(kind, place) or "odd" in writing.encoding_of(block):
         return True
     if place == RESULT and kind not in ("inlineData", "fileData"):
         return True

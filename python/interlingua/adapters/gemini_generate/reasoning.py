@@ -45,7 +45,7 @@ def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
 def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
     if writing.lacks("supports_thinking", "reasoning"):
-        severity = "shape" if reasoning.get("mode") == "disabled" else "weakened"
+        severity = "representation" if reasoning.get("mode") == "disabled" else "weakened"
         writing.loss.drop(("reasoning",), "unsupported_model", severity, "the model does not think")
         return
     taken = _fitted(reasoning, writing)
@@ -65,11 +65,11 @@ def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> N
         if before == after:
             continue
         if after is None:
-            severity = "shape" if name == "mode" and before in ("enabled", "adaptive") else "weakened"
+            severity = "representation" if name == "mode" and before in ("enabled", "adaptive") else "weakened"
             message = f"the target does not take this {name} of reasoning"
             writing.loss.drop(("reasoning", name), "reasoning_mapped", severity, message)
         else:
-            severity = "shape" if before is None else "weakened"
+            severity = "representation" if before is None else "weakened"
             message = "reasoning in the target's terms"
             writing.loss.replace(("reasoning", name), after, "reasoning_mapped", severity, message)
     report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._as_read import keep_read, note_member
+from interlingua.adapters._as_read import keep_read, record_quirk
 from interlingua.adapters._kit import (
     Wire,
     expect,
@@ -28,7 +28,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._structured import guarded, recognised, written
+from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
 from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.generation import (
@@ -39,7 +39,7 @@ from interlingua.adapters.gemini_generate.generation import (
     generation_from_wire,
     sampling_to_wire,
 )
-from interlingua.adapters.gemini_generate.proofreading import proofread
+from interlingua.adapters.gemini_generate.quirks import record_quirks
 from interlingua.adapters.gemini_generate.reasoning import reasoning_to_wire
 from interlingua.adapters.gemini_generate.schemas import fitted
 from interlingua.adapters.gemini_generate.tables import (
@@ -80,14 +80,14 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
 
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
-    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `form`.
+    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `encoding`.
     """
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     contents = body.get("contents")
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     if type(contents) is dict:
-        contents, form["contents"] = [contents], "object"
+        contents, encoding["contents"] = [contents], "object"
     if type(contents) is not list:
         raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
     messages: list[dict[str, Any]] = []
@@ -95,58 +95,58 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if body.get(name) is not None:
             messages.append(system_from_wire(body[name], reading))
             if name != _SYSTEM[0]:
-                form["system"] = name
+                encoding["system"] = name
             if (other := _OTHER_SYSTEM[name]) in body and body[other] is None:
-                form["system_null"] = other
+                encoding["system_null"] = other
             break
     contents_from_wire(contents, reading, messages)
     request, spelling = members_from_wire(body, reading)
-    _address_from_wire(wire, body, endpoint, request, form)
+    _address_from_wire(wire, body, endpoint, request, encoding)
     request["messages"] = messages
     if spelling:
-        form["members"] = spelling
-    _note_options(request, form, reading)
+        encoding["members"] = spelling
+    _note_options(request, encoding, reading)
     if not contents:
-        note_member(request, form, "messages", "empty_content", endpoint.adapter)
-    keep_read(request, form)
-    request["provider_state"] = reading.state(form=form) if form else reading.state()
-    proofread(request, reading, endpoint, _with_format)
-    return recognised(request), []
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    keep_read(request, encoding)
+    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
+    record_quirks(request, reading, endpoint, _with_format)
+    return extract_format(request), []
 
 
-def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, form: dict[str, Any]) -> None:
+def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
     """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
     name = unquote(found[1]) if found else None
     if type(said := body.get("model")) is str:
-        form["model"] = said
+        encoding["model"] = said
         if name is not None and said.rpartition("/")[2] != name:
-            form["model_of_path"] = name
+            encoding["model_of_path"] = name
         name = name or said.rpartition("/")[2]
     if name:
         request["model"] = endpoint.model_id(name) or ""
     if "cachedContent" in body or "cached_content" in body:
         named = {CAMEL.get(name, name) for name, value in body.items() if value is not None}
         if "cachedContent" in named and not _CACHED.isdisjoint(named):
-            form["cached"] = True
+            encoding["cached"] = True
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
-            form["array"] = True
+            encoding["array"] = True
 
 
-def _note_options(request: Request, form: dict[str, Any], reading: Reading) -> None:
+def _note_options(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
     """Notes the options that have a canonical word: they were not shaped as documented, or say something twice."""
     options: dict[str, Any] = (request.get("options") or {}).get(reading.adapter) or {}
     for name, value in options.items():
         if name in _OPTION_OBJECTS and type(value) is dict:
             for member in value:
                 if member in _ROWS[name].kind:
-                    note_member(request, form, f"options/{name}/{member}", "combination", reading.adapter)
+                    record_quirk(request, encoding, f"options/{name}/{member}", "combination", reading.adapter)
         elif CAMEL.get(name, name) in _ROWS:
-            note_member(request, form, f"options/{name}", "combination", reading.adapter)
+            record_quirk(request, encoding, f"options/{name}", "combination", reading.adapter)
 
 
 _NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
@@ -226,12 +226,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return write_with_format(request, endpoint, _written)
     return _written(request, endpoint)
 
 
@@ -240,26 +240,26 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
     writing = Writing(request, endpoint, loss, model)
     body: Wire = {}
-    form = writing.form
+    encoding = writing.encoding
     tools_body: Wire = {}
     try:
-        spelling: Wire = form.get("members") or {}
-        writing.spelt = writing.own and not _CONFIG.isdisjoint(spelling)
+        spelling: Wire = encoding.get("members") or {}
+        writing.spelt = writing.same_origin and not _CONFIG.isdisjoint(spelling)
         if not _same_tools(request, spelling, tools_body, writing):
             tools_to_wire(request, tools_body, writing)
         contents_to_wire(request, body, writing)
         body.update(tools_body)
         members_to_wire(request, body, writing)
-        if form:
+        if encoding:
             body = _respelt(request, body, writing)
-            null = form.get("system_null")
+            null = encoding.get("system_null")
             if null in _SYSTEM and null not in body and _OTHER_SYSTEM[null] in body:
                 body[null] = None
     except UNREADABLE as problem:
         raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
-    if not writing.own:
+    if not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    wire = {"method": "POST", "path": _path(request, model, form, endpoint), "headers": {}, "body": body}
+    wire = {"method": "POST", "path": _path(request, model, encoding, endpoint), "headers": {}, "body": body}
     return wire, loss.entries
 
 
@@ -279,7 +279,7 @@ def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
 
 
-def _path(request: Request, model: str | None, form: Mapping[str, Any], endpoint: Endpoint) -> str:
+def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
     template: str = endpoint.dialect.get("path", PATH)
     name = model or ""
     if name.startswith(("tunedModels/", "endpoints/")):
@@ -289,22 +289,22 @@ def _path(request: Request, model: str | None, form: Mapping[str, Any], endpoint
         path = template.replace("{model}", name if _PLAIN_MODEL.fullmatch(name) else quote(name, safe="@"))
     if not request.get("stream"):
         return f"{path}:generateContent"
-    return f"{path}:streamGenerateContent" + ("" if form.get("array") else "?alt=sse")
+    return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
 
 
 def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
     """The members as they came, as far as they still say what is written."""
-    form = writing.form
-    if form.get("contents") == "object" and len(body["contents"]) == 1:
+    encoding = writing.encoding
+    if encoding.get("contents") == "object" and len(body["contents"]) == 1:
         body["contents"] = body["contents"][0]
-    if form.get("system") and _SYSTEM[0] in body:
-        body[form["system"]] = body.pop(_SYSTEM[0])
-    if type(said := form.get("model")) is str:
+    if encoding.get("system") and _SYSTEM[0] in body:
+        body[encoding["system"]] = body.pop(_SYSTEM[0])
+    if type(said := encoding.get("model")) is str:
         place, slash, name = said.rpartition("/")
-        same = "model_of_path" in form and form["model_of_path"] == writing.model
+        same = "model_of_path" in encoding and encoding["model_of_path"] == writing.model
         body["model"] = said if same else place + slash + (writing.model or name)
     spelling: Wire = {
-        name: value for name, value in (form.get("members") or {}).items() if name != "tools" or value is None
+        name: value for name, value in (encoding.get("members") or {}).items() if name != "tools" or value is None
     }
     if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
         spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
@@ -369,9 +369,11 @@ def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
         body["serviceTier"] = tier
     elif tier == "default":
         body["serviceTier"] = "standard"
-        writing.loss.replace(("service_tier",), "standard", "unsupported_value", "shape", "the same service class")
+        writing.loss.replace(
+            ("service_tier",), "standard", "unsupported_value", "representation", "the same service class"
+        )
     else:
-        severity = "shape" if tier == "auto" else "weakened"
+        severity = "representation" if tier == "auto" else "weakened"
         writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
 
 
@@ -410,12 +412,12 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             report_foreign_option(name, member, value, writing.loss, "")
         elif member in _OPTION_OBJECTS and type(value) is dict:
             _object_to_wire(member, value, body, writing)
-        elif member == "cachedContent" and not writing.form.get("cached") and not _CACHED.isdisjoint((*body, *own)):
+        elif member == "cachedContent" and not writing.encoding.get("cached") and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif (member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.form) or (
-            member not in body and _is_option({member: value}, member, writing)
-        ):
+        elif (
+            member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.encoding
+        ) or (member not in body and _is_option({member: value}, member, writing)):
             body[member] = value
         else:
             _refuse_option((member,), writing)
@@ -426,13 +428,13 @@ def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> N
     present: Wire = body.get(member, {})
     said = present.keys() | (FORMAT if not present.keys().isdisjoint(FORMAT) else ())
     # type and schema of an answer are one wish
-    form = {name: value[name] for name in FORMAT if name in value}
+    encoding = {name: value[name] for name in FORMAT if name in value}
     taken: Wire = {}
     for name, option in value.items():
         if name in said:
             if name == "functionCallingConfig" and type(option) is dict and option and option.keys().isdisjoint(CHOICE):
                 taken[name] = {**present[name], **option}
-        elif _is_option({member: form if name in form else {name: option}}, f"{member}/{name}", writing):
+        elif _is_option({member: encoding if name in encoding else {name: option}}, f"{member}/{name}", writing):
             taken[name] = option
     if taken or not value:
         for name in value:
@@ -440,7 +442,7 @@ def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> N
                 _refuse_option((member, name), writing)
     else:
         _refuse_option((member,), writing)
-    if present or taken or writing.own:
+    if present or taken or writing.same_origin:
         body[member] = {**present, **taken}
 
 
@@ -453,7 +455,7 @@ def _is_option(member: Wire, place: str, writing: Writing) -> bool:
     """Whether this member, read from the wire, would be an option again, or was one when it was read."""
     if not member.keys().isdisjoint(_NOT_MEMBERS):
         return False
-    if writing.was_odd(f"options/{place}", "combination"):
+    if writing.had_quirk(f"options/{place}", "combination"):
         return True
     if "model" in member:
         return False
@@ -485,14 +487,14 @@ _ROWS: Final[Rows] = {
 }
 
 
-def wrong_type(options: Wire, form: Wire) -> InvalidWire | None:
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     config = options.get("generationConfig")
     if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
         options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
     problem = wrong_member(NAME, options, _ROWS)
     if problem is not None and problem.path is not None:
-        problem.path = _path_as_sent(problem.path, form.get("members") or {})
+        problem.path = _path_as_sent(problem.path, encoding.get("members") or {})
     return problem
 
 

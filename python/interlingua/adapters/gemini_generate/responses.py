@@ -13,7 +13,7 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.gemini_generate.citations import cite, report_citations
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
@@ -62,7 +62,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
         choices.append(choice_from_wire(candidate, blocks, position, endpoint))
-    return answered(assembled(body, choices, endpoint)), []
+    return unwrap_answer_call(assembled(body, choices, endpoint)), []
 
 
 def call_prefix(body: Wire, position: int) -> str:
@@ -78,30 +78,30 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
     if type(content) is dict:
         if extra := {name: value for name, value in content.items() if name not in ("role", "parts")}:
             message["provider_state"] = endpoint.state(fields=extra)
         if content.get("role") != MODEL:
-            form["role"] = [content["role"]] if "role" in content else []
+            encoding["role"] = [content["role"]] if "role" in content else []
         if type(content.get("parts")) is not list:
-            form["parts"] = "null" if "parts" in content else "absent"
+            encoding["parts"] = "null" if "parts" in content else "absent"
     else:
-        form["content"] = "list" if type(content) is list else "null" if "content" in candidate else "absent"
+        encoding["content"] = "list" if type(content) is list else "null" if "content" in candidate else "absent"
     if "index" not in candidate:
-        form["index"] = []
+        encoding["index"] = []
     elif candidate["index"] != position or type(candidate["index"]) is bool:
-        form["index"] = [candidate["index"]]
+        encoding["index"] = [candidate["index"]]
     raw = candidate.get("finishReason")
     if type(raw) is int:
-        form["finish"] = raw
+        encoding["finish"] = raw
         raw = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
     elif raw is not None and type(raw) is not str:
         fields["finishReason"], raw = raw, None
     elif raw is None and "finishReason" in candidate:
-        form["finish"] = None
+        encoding["finish"] = None
     if raw is not None:
         choice["finish_reason_raw"] = raw
     choice["finish_reason"] = finish_reason(raw, blocks)
@@ -113,8 +113,8 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
-    if form:
-        state["form"] = {"choice": form}
+    if encoding:
+        state["encoding"] = {"choice": encoding}
     return choice
 
 
@@ -145,9 +145,11 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
         state["fields"] = {**fields, **state.get("fields", {})}
     if not choices:
         given: Any = body.get("candidates")
-        state["form"] = {"candidates": "absent" if "candidates" not in body else "null" if given is None else "empty"}
+        state["encoding"] = {
+            "candidates": "absent" if "candidates" not in body else "null" if given is None else "empty"
+        }
     elif "promptFeedback" in fields and not response["message"]["content"] and _is_blocked(response, state):
-        state.setdefault("form", {})["candidates"] = "given"  # other blocked prompts have none
+        state.setdefault("encoding", {})["candidates"] = "given"  # other blocked prompts have none
     return response
 
 
@@ -204,7 +206,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     loss = Loss()
     writing = Writing(response, endpoint, loss)
     state = writing.owned(response)
-    form = state.get("form") or {}
+    encoding = state.get("encoding") or {}
     body: Wire = {}
     alternatives: list[dict[str, Any]] = response.get("alternatives") or []
     try:
@@ -215,7 +217,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     except UNREADABLE as problem:
         message = "a block lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path="/message/content") from problem
-    missing = form.get("candidates") or ("absent" if _is_blocked(response, state) else None)
+    missing = encoding.get("candidates") or ("absent" if _is_blocked(response, state) else None)
     if response["finish_reason"] != ("content_filter" if _is_blocked(response, state) else "other"):
         missing = None  # an edit made it another end
     if missing in _GIVEN or response["message"]["content"] or alternatives:
@@ -226,18 +228,18 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
             body["candidates"] = [] if missing == "empty" else None
     fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
     if "usage" in response:
-        body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.own)
-    elif not writing.own:
+        body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.same_origin)
+    elif not writing.same_origin:
         body["usageMetadata"] = usage_to_wire({}, own=False)
     if "model" in response:
         body["modelVersion"] = response["model"].partition(":")[2] or response["model"]
-    elif not writing.own:
+    elif not writing.same_origin:
         body["modelVersion"] = endpoint.model or "unknown"
-    if "id" in response or not writing.own:
+    if "id" in response or not writing.same_origin:
         body["responseId"] = answer_id(response)
     for name, value in fields.items():
         body.setdefault(name, value)
-    if not writing.own:
+    if not writing.same_origin:
         report_foreign_state(response, endpoint, loss, ())
     usage = body.get("usageMetadata")
     if usage is not None and usage is not (response.get("usage") or {}).get("raw"):
@@ -268,7 +270,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     message = choice["message"]
     writing.message = message
     state = writing.owned(choice)
-    form = (state.get("form") or {}).get("choice") or {}
+    encoding = (state.get("encoding") or {}).get("choice") or {}
     fields = (state.get("fields") or {}).get("choice")
     fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []
@@ -282,25 +284,25 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
             parts.append(part)
             written.append((index, block))
     content: Wire = {"role": MODEL, "parts": parts}
-    if "role" in form:
+    if "role" in encoding:
         content.pop("role")
-        content |= {"role": form["role"][0]} if form["role"] else {}
-    if "parts" in form and not parts:
+        content |= {"role": encoding["role"][0]} if encoding["role"] else {}
+    if "parts" in encoding and not parts:
         content.pop("parts")
-        content |= {"parts": None} if form["parts"] == "null" else {}
+        content |= {"parts": None} if encoding["parts"] == "null" else {}
     for name, value in (writing.owned(message).get("fields") or {}).items():
         content.setdefault(name, value)
     candidate: Wire = {"content": content, "index": position}
-    if form.get("content") == "list":
+    if encoding.get("content") == "list":
         candidate["content"] = parts
-    elif "content" in form and not parts:
+    elif "content" in encoding and not parts:
         del candidate["content"]
-        candidate |= {"content": None} if form["content"] == "null" else {}
-    if "index" in form:
+        candidate |= {"content": None} if encoding["content"] == "null" else {}
+    if "index" in encoding:
         del candidate["index"]
-        candidate |= {"index": form["index"][0]} if form["index"] else {}
-    _finish_to_wire(choice, candidate, form, writing, path)
-    if writing.own:
+        candidate |= {"index": encoding["index"][0]} if encoding["index"] else {}
+    _finish_to_wire(choice, candidate, encoding, writing, path)
+    if writing.same_origin:
         if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]
     else:
@@ -321,11 +323,11 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     return candidate
 
 
-def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
+def _finish_to_wire(choice: dict[str, Any], candidate: Wire, encoding: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
     reason, raw, blocks = choice["finish_reason"], choice.get("finish_reason_raw"), choice["message"]["content"]
-    if writing.own and (finish_reason(raw, blocks) == reason or _is_silent(choice, writing)):
-        if "finish" in form:
-            candidate["finishReason"] = form["finish"]
+    if writing.same_origin and (finish_reason(raw, blocks) == reason or _is_silent(choice, writing)):
+        if "finish" in encoding:
+            candidate["finishReason"] = encoding["finish"]
         elif raw is not None:
             candidate["finishReason"] = raw
         return
@@ -335,12 +337,12 @@ def _finish_to_wire(choice: dict[str, Any], candidate: Wire, form: dict[str, Any
 
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
-    if writing.own:
+    if writing.same_origin:
         return part_to_wire(block, MODEL, writing, path)
     if block["type"] == "thinking" and not is_own_thinking(block, writing):
         if block.get("signature") is not None:
             message = "reasoning of another provider is shown without a signature"
-            severity = "lost" if block["signature"] else "shape"
+            severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
         report_cache(block, writing, path)

@@ -44,29 +44,29 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             late.append(part)
         else:
             media.append(part)
-    form = writing.form_of(block)
-    name, wire_id = _answered(block, writing, form, path)
-    response: Wire = {"name": name, "response": wrapped(texts, bool(block.get("is_error")), form)}
+    encoding = writing.encoding_of(block)
+    name, wire_id = _answered(block, writing, encoding, path)
+    response: Wire = {"name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
     if wire_id is not None:
         response["id"] = wire_id
-    if form and writing.own:
-        _spell(response, form, writing)
-    if media or late or (form.get("parts") and writing.own):
+    if encoding and writing.same_origin:
+        _spell(response, encoding, writing)
+    if media or late or (encoding.get("parts") and writing.same_origin):
         response["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
         if texts == [""]:
             first = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
-            writing.loss.drop((*path, "content", first), "empty_content", "shape", message)
+            writing.loss.drop((*path, "content", first), "empty_content", "representation", message)
     return finished(block, {"functionResponse": response}, "functionResponse", RESULT_MEMBERS, writing, path)
 
 
-def _answered(block: Block, writing: Writing, form: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
     """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
     call = writing.calls.get(block["tool_use_id"])
-    if call is None and not (writing.paired and "name" in form):
+    if call is None and not (writing.paired and "name" in encoding):
         message = "the result answers no call before it"
         raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
     return call or ("", None)
@@ -88,14 +88,14 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     return {"text": item["text"]}
 
 
-def _spell(response: Wire, form: Mapping[str, Any], writing: Writing) -> None:
+def _spell(response: Wire, encoding: Mapping[str, Any], writing: Writing) -> None:
     """Puts back what a result left out, and by what it named its call where that is still read as the same call."""
     for name in ("name", "id"):
-        if name in form and writing.paired:
-            if form[name] is None:
+        if name in encoding and writing.paired:
+            if encoding[name] is None:
                 response.pop(name, None)
             else:
-                response[name] = form[name]
-    response["response"] = unwrapped(response["response"], form)
-    if response["response"] is None and form["response"] == "absent":
+                response[name] = encoding[name]
+    response["response"] = unwrapped(response["response"], encoding)
+    if response["response"] is None and encoding["response"] == "absent":
         del response["response"]

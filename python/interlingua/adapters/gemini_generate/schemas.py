@@ -176,7 +176,7 @@ def _inner(schema: Schema, name: str, loss: Loss, path: Path, level: int) -> Any
 def _part(part: Any, loss: Loss, path: Path, level: int) -> Schema:
     if type(part) is dict:
         return _fitted(part, loss, path, level)
-    code, severity = ("schema_rewritten", "shape") if part is True else ("schema_weakened", "weakened")
+    code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
     loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
     return {}
 
@@ -189,12 +189,12 @@ def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
     target: str = made["$ref"]
     if target.startswith("#/definitions/"):
         made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
-        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "shape", "definitions have one place")
+        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "definitions have one place")
     _unite_definitions(made, loss, path)
     for name in [name for name in made if not _stands_beside(name, made[name])]:
         del made[name]
         weak = name not in _SILENT and name not in ("description", "title")
-        code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "shape")
+        code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "representation")
         loss.drop((*path, name), code, severity, "a reference stands alone")
 
 
@@ -210,12 +210,14 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
     message = "definitions have one place"
     if "$defs" not in made:
         made["$defs"] = made.pop("definitions")
-        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "shape", message)
+        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "representation", message)
     elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
         for name in older:
-            loss.move((*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "shape", message)
+            loss.move(
+                (*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "representation", message
+            )
         made["$defs"] = {**there, **made.pop("definitions")}
-        loss.drop((*path, "definitions"), "schema_rewritten", "shape", message)
+        loss.drop((*path, "definitions"), "schema_rewritten", "representation", message)
 
 
 # -- keywords
@@ -235,7 +237,7 @@ def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
     for name, equal, message in _RENAMED:
         if _is_renamed(made, name):
             made[equal] = made.pop(name)
-            loss.move((*path, name), (*path, equal), "schema_rewritten", "shape", message)
+            loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
     if "const" in made and "enum" not in made:
         message = "a constant is the one value of an enumeration"
         _replace(made, "const", "enum", [made["const"]], message, loss, path)
@@ -243,7 +245,7 @@ def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
     if type(kind) is str and kind.lower() in _TYPES:
         if kind.lower() != kind:
             made["type"] = kind.lower()
-            loss.replace((*path, "type"), made["type"], "schema_rewritten", "shape", "types are in lower case")
+            loss.replace((*path, "type"), made["type"], "schema_rewritten", "representation", "types are in lower case")
         if made.get("nullable") is True:
             _replace(made, "nullable", "type", [made["type"], "null"], "null is a type", loss, path)
     for name, limit, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
@@ -261,8 +263,8 @@ _RENAMED: Final = (
 def _replace(made: Schema, name: str, equal: str, value: Any, message: str, loss: Loss, path: Path) -> None:
     del made[name]
     made[equal] = value
-    loss.drop((*path, name), "schema_rewritten", "shape", message)
-    loss.replace((*path, equal), value, "schema_rewritten", "shape", message)
+    loss.drop((*path, name), "schema_rewritten", "representation", message)
+    loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
 
 
 def _leave_out(made: Schema, loss: Loss, path: Path) -> None:
@@ -272,7 +274,7 @@ def _leave_out(made: Schema, loss: Loss, path: Path) -> None:
         value = made.pop(name)
         if name in _SILENT or value is None or (name == "nullable" and value is False):
             message = "the same values satisfy the schema without it"
-            loss.drop((*path, name), "schema_rewritten", "shape", message)
+            loss.drop((*path, name), "schema_rewritten", "representation", message)
             continue
         said.append(f"{name}: {json.dumps(value).decode()}")
         message = "the target does not take this keyword; the description says it"
@@ -307,6 +309,6 @@ def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
     if kind == "object" or type(schema.get("$ref")) is str:
         return schema
     same = kind is None or (type(kind) is list and "object" in kind)
-    code, severity = ("schema_rewritten", "shape") if same else ("schema_weakened", "weakened")
+    code, severity = ("schema_rewritten", "representation") if same else ("schema_weakened", "weakened")
     loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
     return {**schema, "type": "object"}

@@ -25,16 +25,16 @@ def kept(
     block: Block,
     signature: str | None,
     fields: dict[str, Any],
-    form: dict[str, Any],
+    encoding: dict[str, Any],
     state: dict[str, Any] | None,
     reading: Reading,
 ) -> Block:
     """Adds the provider state: what has no canonical meaning, and how the part was spelt."""
-    if fields or form or signature is not None or state is not None:
+    if fields or encoding or signature is not None or state is not None:
         block["provider_state"] = state = state or reading.state()
         if signature is not None:
             state["signature"] = signature
-        keep(state, fields, form)
+        keep(state, fields, encoding)
     return block
 
 
@@ -53,7 +53,7 @@ def kind_of(part: Wire) -> str:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def instead(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
+def placeholder_or_drop(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
     """Reports a block that is not carried; the part that stands for it, where the policy asks for one."""
     text = writing.loss.block(path, block, code, "lost", message)
     return None if text is None else {"text": text["text"]}
@@ -73,7 +73,7 @@ def members_to_wire(item: dict[str, Any], wire: Wire, said: frozenset[str], writ
         writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
     for name, value in (state.get("fields") or {}).items():
         if name in said or name in wire:
-            writing.loss.drop((*path, "provider_state", "fields", name), "combination", "shape", _SAID)
+            writing.loss.drop((*path, "provider_state", "fields", name), "combination", "representation", _SAID)
         else:
             wire[name] = value
 
@@ -109,21 +109,21 @@ def finished(block: Block, part: Wire, kind: str, known: frozenset[str], writing
     if not state:
         return part
     signature = state.get("signature")
-    if signature or (signature == "" and writing.own):
+    if signature or (signature == "" and writing.same_origin):
         if "thoughtSignature" in part:
             message = "the block has a signature of its own"
-            writing.loss.drop((*path, "provider_state", "signature"), "combination", "shape", message)
+            writing.loss.drop((*path, "provider_state", "signature"), "combination", "representation", message)
         else:
             part["thoughtSignature"] = signature
     if fields := state.get("fields"):
         for name, value in fields.items():
             _replay(part, name, value, kind, writing, (*path, "provider_state", "fields", name))
-    if form := state.get("form"):
-        if form.get("thought") is False:
+    if encoding := state.get("encoding"):
+        if encoding.get("thought") is False:
             part.setdefault("thought", False)
-        if snake := form.get("snake"):
+        if snake := encoding.get("snake"):
             part = _respelt(part, kind, snake)
-        if writing.own and (nulls := form.get("null")):
+        if writing.same_origin and (nulls := encoding.get("null")):
             part = _with_nulls(part, kind, nulls)
     return part
 
@@ -145,9 +145,9 @@ def _replay(part: Wire, name: str, value: Any, kind: str, writing: Writing, path
     if name == kind and type(value) is dict and kind != "text":
         for member, item in value.items():
             if part[kind].setdefault(member, item) is not item:
-                writing.loss.drop((*path, member), "combination", "shape", _SAID)
+                writing.loss.drop((*path, member), "combination", "representation", _SAID)
     elif name in part or name in DATA:
-        writing.loss.drop(path, "combination", "shape", _SAID)
+        writing.loss.drop(path, "combination", "representation", _SAID)
     else:
         part[name] = value
 

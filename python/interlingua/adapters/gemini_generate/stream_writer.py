@@ -97,8 +97,8 @@ class _Writer(Writer):
         writing = Writing({}, self.endpoint, Loss())
         state = block.get("provider_state")
         # an answer is given as it is; what came from elsewhere is shown as far as it goes
-        writing.own = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
-        writing.whole = writing.exact = writing.own
+        writing.same_origin = self.endpoint.owns(block if block["type"] == "opaque" else state or _NOBODY)
+        writing.whole = writing.same_model = writing.same_origin
         try:
             return answer_part(block, writing, ())
         except InvalidRequest:

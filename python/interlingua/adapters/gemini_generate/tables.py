@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._kit import Mirror, Wire
+from interlingua.adapters._kit import BiMap, Wire
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
@@ -80,7 +80,7 @@ FINISH_WORD: Final = {
     "cancelled": "OTHER",
 }
 
-DETAIL: Final = Mirror({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
+DETAIL: Final = BiMap({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
 """How closely to look at an image. The wire has a level between these and one above, which stay state."""
 
 TYPE_NUMBERS: Final = ("TYPE_UNSPECIFIED", "STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL")

@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
-    Mirror,
+    BiMap,
     Wire,
     report_beside_definition,
     report_foreign_state,
@@ -92,7 +92,7 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     return tool
 
 
-_MODES: Final = Mirror({"auto": "AUTO", "none": "NONE", "required": "ANY"})
+_MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
 
 def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | None, Wire]:
@@ -174,11 +174,11 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             moves.append(position)
         function = _function_to_wire(tool, writing, path)
         functions.append(function)
-    if wires or (writing.own and "tools" in request):
+    if wires or (writing.same_origin and "tools" in request):
         body["tools"] = wires
     for position in moves:
         message = "all functions stand together"
-        writing.loss.move(("tools", position), ("tools", behind or 0), "reordered", "shape", message)
+        writing.loss.move(("tools", position), ("tools", behind or 0), "reordered", "representation", message)
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
@@ -223,9 +223,9 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "functions are tools of their own")
         return None
     if name != tool["name"]:
-        writing.loss.replace((*path, "name"), name, "name_rewritten", "shape", "the definition names the tool")
+        writing.loss.replace((*path, "name"), name, "name_rewritten", "representation", "the definition names the tool")
     if name not in definition:
-        writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "shape", "the first spelling")  # fmt: skip
+        writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "representation", "the first spelling")  # fmt: skip
     report_beside_definition(tool, writing.loss, path)
     # the definition is verbatim: what stands beside it has no place in it
     _finished(tool, {}, frozenset((writing.owned(tool).get("fields") or {}).keys()), writing, path)
@@ -242,15 +242,15 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
     # tools that are not shaped as documented are an option, and may well be what is chosen
     unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread and not writing.was_odd("tool_choice", "combination"):
-        severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    if not (known and "tools" in body) and not unread and not writing.had_quirk("tool_choice", "combination"):
+        severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
     if len(choice) == 1 and (word := _MODES.there.get(choice["type"])) is not None:
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    undeclared: list[str] = writing.form.get("undeclared") or []
+    undeclared: list[str] = writing.encoding.get("undeclared") or []
     kept = [
         name if name in undeclared or unread else writing.tool_name(name)
         for name in names
@@ -263,7 +263,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     read, _ = choice_from_wire(body["toolConfig"], Reading(writing.endpoint, DERIVED_IDS))
     if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
         said = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
-        severity = "shape" if said else "weakened"
+        severity = "representation" if said else "weakened"
         loss.replace(("tool_choice",), read, "tool_choice", severity, "the choice in the target's terms")
 
 

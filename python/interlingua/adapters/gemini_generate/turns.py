@@ -34,7 +34,7 @@ _USUAL: Final = frozenset(("role", "content", "metadata"))
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `systemInstruction` and `contents`."""
     messages: list[Message] = request["messages"]
-    if not messages and not writing.was_odd("messages", "empty_content"):
+    if not messages and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
     position = 0
     merges: list[tuple[Path, Path]] = []
@@ -50,21 +50,21 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
     body["contents"] = contents.wires
-    if order and not (writing.own and writing.form.get("call_first")) and begins_with_call(messages, order):
+    if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
         contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
         message = "the target takes no call before a user turn: a filler stands before it"
-        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "shape", message)
-        writing.loss.move(("filler",), ("messages", order[0]), "filler", "shape", message)
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "representation", message)
     _report_order(merges, contents, writing)
 
 
 def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
     """The entries about whole messages and blocks, while each stands where it was written: merges first."""
     for path, to in merges:
-        writing.loss.merge(path, to, "merged_turn", "shape", "neighbouring instructions travel as one")
+        writing.loss.merge(path, to, "merged_turn", "representation", "neighbouring instructions travel as one")
     for path, to in writing.moves:
         if len(path) > 2:
-            writing.loss.move(path, to, "reordered", "shape", "media follow the text of a result")
+            writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
     for path, left, to in contents.released:
         message = "results of this model hold text alone: the medium travels in the next user content"
         value = {"type": "text", "text": left}
@@ -72,7 +72,7 @@ def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writin
     for path, to in writing.moves:
         if len(path) == 2:
             message = "results follow their calls directly, in the order of the calls"
-            writing.loss.move(path, to, "reordered", "shape", message)
+            writing.loss.move(path, to, "reordered", "representation", message)
 
 
 # ------------------------------------------------------------------------------------------ leading instructions
@@ -85,7 +85,7 @@ def _leading_to_wire(
     count = 0
     while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
         count += 1
-    if count and count == len(messages) and not writing.was_odd("messages", "empty_content"):
+    if count and count == len(messages) and not writing.had_quirk("messages", "empty_content"):
         count -= 1  # instructions alone are no conversation: the last of them is said by the user
     parts: list[Wire] = []
     anchor: Path | None = None
@@ -97,7 +97,9 @@ def _leading_to_wire(
         parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
         report_members(message, writing, path)
         if message["role"] == "developer":
-            writing.loss.replace((*path, "role"), "system", "role_folded", "shape", "instructions have one role here")
+            writing.loss.replace(
+                (*path, "role"), "system", "role_folded", "representation", "instructions have one role here"
+            )
         if anchor is None:
             anchor = path
         else:
@@ -115,7 +117,7 @@ def _leading_to_wire(
         merges.clear()
         for position in range(count):
             where = ("messages", position)
-            writing.loss.drop(where, "empty_content", "shape", "the instructions hold no text")
+            writing.loss.drop(where, "empty_content", "representation", "the instructions hold no text")
     return count
 
 
@@ -156,7 +158,7 @@ class _Contents:
             if demand:
                 self._demand_signature(blocks, parts, path)
         elif role == "tool":
-            if not self.looked and not writing.form_of(blocks[0]).keys().isdisjoint(("name", "id")):
+            if not self.looked and not writing.encoding_of(blocks[0]).keys().isdisjoint(("name", "id")):
                 self.looked = True
                 writing.paired = writing.paired and find_their_calls(self.messages, self.order, writing)
             parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
@@ -175,7 +177,7 @@ class _Contents:
 
     def _put(self, role: str, parts: list[Wire], message: Message, path: Path) -> None:
         writing = self.writing
-        joined = writing.form_of(message).get("joined")
+        joined = writing.encoding_of(message).get("joined")
         if joined is None:
             joined = message["role"] == "tool" == self.previous
         elif joined:
@@ -187,7 +189,9 @@ class _Contents:
             return
         if not parts and not came_blank(message, role, writing):
             filler = [{"type": "text", "text": FILLER}]
-            writing.loss.replace((*path, "content"), filler, "filler", "shape", "the target takes no empty turn")
+            writing.loss.replace(
+                (*path, "content"), filler, "filler", "representation", "the target takes no empty turn"
+            )
             parts = [{"text": FILLER}]
         wire: Wire = {"role": role, "parts": parts}
         self.wires.append(wire)
@@ -227,9 +231,9 @@ class _Contents:
             self.step_begun = True
             part = next(part for part in parts if "functionCall" in part or "function_call" in part)
             signed = "thoughtSignature" in part or "thought_signature" in part
-            if not signed and not (self.writing.own and self.writing.form_of(block).get("unsigned")):
+            if not signed and not (self.writing.same_origin and self.writing.encoding_of(block).get("unsigned")):
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
                 message = "the target demands a signature here, and there is none: a stand-in is sent"
-                self.writing.loss.replace(where, SENTINEL, "required_default", "shape", message)
+                self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
             return

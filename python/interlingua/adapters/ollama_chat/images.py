@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, gravity, parse_data_uri, report_unknown
+from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, parse_data_uri, report_unknown, severity_of
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters.ollama_chat.blocks import Block, finish_block, opaque
 from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
@@ -40,7 +40,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
 
 def _link(block: Block, writing: Writing) -> str | None:
     """The spelling of an own image that is no bare base64 data, when it still says the image."""
-    written = (writing.owned(block).get("form") or NOTHING).get("image")
+    written = (writing.owned(block).get("encoding") or NOTHING).get("image")
     if not isinstance(written, str):
         return None
     read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
@@ -52,7 +52,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     loss, source = writing.loss, block["source"]
     if len(block) > 3 or "media_type" not in block:
         if block.get("detail") is not None:
-            severity = gravity("detail", block["detail"], "weakened")
+            severity = severity_of("detail", block["detail"], "weakened")
             loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
         finish_block(block, _IMAGE, path, writing)
     if len(source) > 2:
@@ -63,12 +63,14 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     if source["kind"] == "url":
         _, data = parse_data_uri(data) or ("", "")
         value = {"kind": "base64", "data": data}
-        loss.replace((*path, "source"), value, "unsupported_source", "shape", "a data URI is written as its bytes")
+        loss.replace(
+            (*path, "source"), value, "unsupported_source", "representation", "a data URI is written as its bytes"
+        )
     told = sniff("image", data)
     if block.get("media_type") != told:
         code = "unsupported_value" if block.get("media_type") else "required_default"
         message = "the server tells the type of an image from its bytes"
-        loss.replace((*path, "media_type"), told, code, "shape", message)
+        loss.replace((*path, "media_type"), told, code, "representation", message)
     return data
 
 

@@ -48,8 +48,8 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order, moves = ordered(messages, NAME, writing.form_of if writing.own else None)
-    if writing.own or _are_of_this_wire(messages):
+    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
+    if writing.same_origin or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
         said = _Said(("system",), writing)
@@ -68,7 +68,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         why = "results follow their calls directly, in the order of the calls"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
     return body
 
 
@@ -79,18 +79,18 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         return usual
     if role == "developer":
         role = "system"
-        writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the wire knows no developer role")
+        writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
     state = writing.owned(message)
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     if role == "tool":
-        wire = _result_to_wire(message, path, form, writing)
+        wire = _result_to_wire(message, path, encoding, writing)
     else:
         said = _Said((*path, "content"), writing, assistant=role == "assistant", answer=answer)
         for index, block in enumerate(content):
             said.add(block, index)
-        wire = said.wire(role, form)
+        wire = said.wire(role, encoding)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    return wire if trivial else _finish_message(message, wire, state, form, path, writing)
+    return wire if trivial else _finish_message(message, wire, state, encoding, path, writing)
 
 
 def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
@@ -111,7 +111,7 @@ _MENDED: Final = ("developer", "tool")
 
 
 def _finish_message(
-    message: Message, wire: Wire, state: Mapping[str, Any], form: Mapping[str, Any], path: Path, writing: Writing
+    message: Message, wire: Wire, state: Mapping[str, Any], encoding: Mapping[str, Any], path: Path, writing: Writing
 ) -> Wire:
     """What all messages have: names and cache hints that have no place here, own members, and what nobody knows."""
     loss = writing.loss
@@ -120,7 +120,7 @@ def _finish_message(
     if message.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     if state:
-        _respell(wire, form, writing.with_ids)
+        _respell(wire, encoding, writing.with_ids)
         wire.update(state.get("fields") or NOTHING)
         report_own_state(state, loss, path)
     elif "provider_state" in message:
@@ -132,20 +132,20 @@ def _finish_message(
 _OF_ANSWERS: Final = frozenset(("thinking", "tool_calls"))
 
 
-def _respell(wire: Wire, form: Mapping[str, Any], with_ids: bool) -> None:
+def _respell(wire: Wire, encoding: Mapping[str, Any], with_ids: bool) -> None:
     """How an own message was spelt, as far as it still says the same."""
     own_role: str = wire["role"]
-    for name in form.get("absent", ()):
+    for name in encoding.get("absent", ()):
         if name == "tool_call_id" and with_ids:
             continue
         if name != "content" or not wire["content"]:
             wire.pop(name, None)
-    for name, value in form.get("empty", NOTHING).items():
+    for name, value in encoding.get("empty", NOTHING).items():
         if not wire.get(name) and (name not in _OF_ANSWERS or own_role == "assistant"):
             wire[name] = value
-    role = str(form.get("role", "")).lower()
-    if "role" in form and (role == own_role or role not in _ROLES):
-        wire["role"] = form["role"]
+    role = str(encoding.get("role", "")).lower()
+    if "role" in encoding and (role == own_role or role not in _ROLES):
+        wire["role"] = encoding["role"]
 
 
 class _Said:
@@ -203,7 +203,7 @@ class _Said:
         if left is not None:
             self._texts.append((index, left["text"]))
 
-    def wire(self, role: str, form: Mapping[str, Any]) -> Wire:
+    def wire(self, role: str, encoding: Mapping[str, Any]) -> Wire:
         """The message of the wire; reports what was joined and what stands elsewhere."""
         text = self.text()
         wire: Wire = {"role": role, "content": text or ""}
@@ -213,7 +213,7 @@ class _Said:
             wire["images"] = self.images()
         if self._calls:
             wire["tool_calls"] = [call for _, call in self._calls]
-        if text is None and len(wire) == 2 and not self._answer and not _was_empty(form):
+        if text is None and len(wire) == 2 and not self._answer and not _was_empty(encoding):
             self._fill()
         return wire
 
@@ -235,7 +235,7 @@ class _Said:
         for position, to in moves_to(target, longest_rising(target), max(target) + 1):
             message = "the wire puts reasoning first, then images, then text, and calls last"
             path = self._path
-            self._writing.loss.move((*path, position), (*path, to), "reordered", "shape", message)
+            self._writing.loss.move((*path, position), (*path, to), "reordered", "representation", message)
 
     def _joined(self, texts: list[tuple[int, str]], *, beside: bool) -> list[tuple[int, str]]:
         """At most one text. An empty one says nothing unless it stands alone."""
@@ -246,7 +246,7 @@ class _Said:
         loss, path = self._writing.loss, self._path
         for said in texts:
             if not said[1] and (kept is None or said[0] != kept[0]):
-                loss.drop((*path, said[0]), "empty_content", "shape", "an empty text says nothing here")
+                loss.drop((*path, said[0]), "empty_content", "representation", "an empty text says nothing here")
         if kept is None or len(spoken) < 2:
             return [kept] if kept is not None else []
         whole = spoken[0][1]
@@ -254,19 +254,19 @@ class _Said:
             # pieces of one answer go on where the piece before ends; texts of others are apart
             whole += ("" if self._assistant and before[0] + 1 == said[0] else "\n\n") + said[1]
         message = "a message has one text on this wire"
-        loss.replace((*path, kept[0], "text"), whole, "merged_turn", "shape", message)
+        loss.replace((*path, kept[0], "text"), whole, "merged_turn", "representation", message)
         for index, _ in spoken[1:]:
-            loss.drop((*path, index), "merged_turn", "shape", message)
+            loss.drop((*path, index), "merged_turn", "representation", message)
         return [(kept[0], whole)]
 
     def _fill(self) -> None:
         value = [{"type": "text", "text": ""}]
         message = "an empty message is written as an empty text"
-        self._writing.loss.replace(self._path, value, "filler", "shape", message)
+        self._writing.loss.replace(self._path, value, "filler", "representation", message)
 
 
-def _was_empty(form: Mapping[str, Any]) -> bool:
-    return "content" in form.get("absent", ()) or "content" in form.get("empty", NOTHING)
+def _was_empty(encoding: Mapping[str, Any]) -> bool:
+    return "content" in encoding.get("absent", ()) or "content" in encoding.get("empty", NOTHING)
 
 
 # -- order
@@ -293,7 +293,7 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
         elif message["role"] == "tool" and (answered := _answered(message)) is not None:
             call, called_id = calls.get(answered, ("", None))
             state = writing.owned(message)
-            absent = (state.get("form") or NOTHING).get("absent", ())
+            absent = (state.get("encoding") or NOTHING).get("absent", ())
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
             said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
             named = writing.owned(message["content"][0]).get("id", called_id)
@@ -387,7 +387,7 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
 # -- results
 
 
-def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writing: Writing) -> Wire:
+def _result_to_wire(message: Message, path: Path, encoding: Mapping[str, Any], writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
     inner = block["content"]
     wire: Wire = {"role": "tool", "content": ""}
@@ -406,14 +406,14 @@ def _result_to_wire(message: Message, path: Path, form: Mapping[str, Any], writi
         wire["content"] = text or ""
         if images := said.images():
             wire["images"] = images
-        elif empty and not block.get("is_error") and not _was_empty(form):
+        elif empty and not block.get("is_error") and not _was_empty(encoding):
             value = [{"type": "text", "text": ""}]
             note = "an empty result is written as an empty text"
-            writing.loss.replace((*where, "content"), value, "filler", "shape", note)
+            writing.loss.replace((*where, "content"), value, "filler", "representation", note)
     if block.get("is_error"):
         wire["content"] = TOOL_ERROR if empty else f"{TOOL_ERROR}\n{wire['content']}"
         note = "the failure is told in the first line of the result"
-        writing.loss.replace((*where, "is_error"), True, "envelope", "shape", note)
+        writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)
     elif wire["content"][:1] == "[" and is_enveloped(wire["content"]):
         wire["content"] = f"{TOOL_OK}\n{wire['content']}"
     if (name := writing.names.get(block["tool_use_id"])) is not None:
@@ -462,26 +462,26 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
         blocks: list[Block] = [{"type": "text", "text": content}] if content else []
         return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
-    form: dict[str, Any] = {} if role == written else {"role": written}
+    encoding: dict[str, Any] = {} if role == written else {"role": written}
     if role == "tool":
-        return _result_from_wire(message, reading, form)
-    read = {"role": role, "content": _blocks(message, role, reading, form)}
+        return _result_from_wire(message, reading, encoding)
+    read = {"role": role, "content": _blocks(message, role, reading, encoding)}
     known = _ASSISTANT if role == "assistant" else _PLAIN
-    return reading.mark(read, _fields(message, known), form)
+    return reading.mark(read, _fields(message, known), encoding)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     role = message.get("role")
     if role is None:
-        form["absent"] = ["role"]
+        encoding["absent"] = ["role"]
         if "role" in message:
-            form["empty"] = {"role": None}
+            encoding["empty"] = {"role": None}
     elif role != "assistant":
-        form["role"] = role
-    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, form, answer=True)}
-    return reading.mark(read, _fields(message, _ASSISTANT), form)
+        encoding["role"] = role
+    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, encoding, answer=True)}
+    return reading.mark(read, _fields(message, _ASSISTANT), encoding)
 
 
 _PLAIN: Final = frozenset(("role", "content", "images"))
@@ -493,7 +493,9 @@ def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
     return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
-def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *, answer: bool = False) -> list[Block]:
+def _blocks(
+    message: Wire, role: str, reading: Reading, encoding: dict[str, Any], *, answer: bool = False
+) -> list[Block]:
     """Thinking, images, text, calls; what they do not tell of their spelling goes to the form."""
     blocks: list[Block] = []
     calls: Any = None
@@ -504,18 +506,18 @@ def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *,
                 raise TypeError(thinking)
             blocks.append({"type": "thinking", "text": thinking, "provider_state": reading.endpoint.state()})
         elif "thinking" in message:
-            form.setdefault("empty", {})["thinking"] = thinking
+            encoding.setdefault("empty", {})["thinking"] = thinking
     if images := message.get("images"):
         read = answered_image if answer else image_from_wire
         blocks += [read(image, reading) for image in _list(images)]
     elif "images" in message:
-        form.setdefault("empty", {})["images"] = images
+        encoding.setdefault("empty", {})["images"] = images
     content = message.get("content")
     if content is None:
         if "content" in message:
-            form.setdefault("empty", {})["content"] = None
+            encoding.setdefault("empty", {})["content"] = None
         else:
-            form.setdefault("absent", []).append("content")
+            encoding.setdefault("absent", []).append("content")
     elif not isinstance(content, str):
         raise TypeError(content)
     elif content or not (blocks or calls or answer):
@@ -523,7 +525,7 @@ def _blocks(message: Wire, role: str, reading: Reading, form: dict[str, Any], *,
     if calls:
         blocks += [call_from_wire(call, reading) for call in _list(calls)]
     elif "tool_calls" in message and role == "assistant":
-        form.setdefault("empty", {})["tool_calls"] = calls
+        encoding.setdefault("empty", {})["tool_calls"] = calls
     return blocks
 
 
@@ -533,41 +535,41 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _result_from_wire(message: Wire, reading: Reading, form: dict[str, Any]) -> Message:
+def _result_from_wire(message: Wire, reading: Reading, encoding: dict[str, Any]) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
-    if type(wire_id) is str and type(name) is str and len(message) == 4 and not form:
+    if type(wire_id) is str and type(name) is str and len(message) == 4 and not encoding:
         content = message.get("content")
         if type(content) is str and TOOL_ERROR not in content:  # the usual result, on a straight way
             canonical, by_id = reading.result(wire_id, name)
             if by_id and reading.names.get(canonical) == name:
                 said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
                 return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
-            return _finish_result(message, canonical, by_id, reading, form)
+            return _finish_result(message, canonical, by_id, reading, encoding)
     named = name if name is not None else message.get("name")  # as older clients say it
     canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, named)))
-    return _finish_result(message, canonical, by_id, reading, form)
+    return _finish_result(message, canonical, by_id, reading, encoding)
 
 
-def _finish_result(message: Wire, canonical: str, by_id: bool, reading: Reading, form: dict[str, Any]) -> Message:
+def _finish_result(message: Wire, canonical: str, by_id: bool, reading: Reading, encoding: dict[str, Any]) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
     fields = _fields(message, _TOOL) or {}
     for member, item in (("tool_call_id", wire_id), ("tool_name", name)):
         if item is None:
-            form.setdefault("absent", []).append(member)
+            encoding.setdefault("absent", []).append(member)
             if member in message:
-                form.setdefault("empty", {})[member] = None
+                encoding.setdefault("empty", {})[member] = None
         elif not isinstance(item, str):
             raise TypeError(item)
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
-    blocks = _blocks(message, "tool", reading, form)
+    blocks = _blocks(message, "tool", reading, encoding)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if _open_envelope(blocks):
         block["is_error"] = True
     if not by_id:
         block["provider_state"] = reading.endpoint.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return reading.mark(read, fields, form)
+    return reading.mark(read, fields, encoding)
 
 
 def _open_envelope(blocks: list[Block]) -> bool:

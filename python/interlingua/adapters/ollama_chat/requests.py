@@ -38,7 +38,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._structured import guarded, recognised, written
+from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
@@ -66,12 +66,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written)
+        return write_with_format(request, endpoint, _written)
     return _written(request, endpoint)
 
 
@@ -80,7 +80,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     try:
         body = _body(request, endpoint, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
     return {"method": "POST", "path": "/api/chat", "headers": {}, "body": body}, loss.entries
 
@@ -93,7 +93,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
     writing = Writing(request, endpoint, loss)
-    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    encoding: Mapping[str, Any] = (state.get("encoding") or NOTHING) if state is not None and own else NOTHING
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
     if not body["messages"] and not own:
@@ -105,15 +105,15 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     write_members(request, body, _WRITERS, writing)
     report_parallel(request, loss)
     stream = bool(request.get("stream"))
-    if not (stream and form.get("stream")):
+    if not (stream and encoding.get("stream")):
         body["stream"] = stream  # the wire's own default is to stream
     sampling: Wire = body.pop("options", {})
     _options_to_wire(request, body, sampling, writing)
     if sampling:
         body["options"] = sampling
-    if form.get("messages") == "absent" and not body["messages"]:
+    if encoding.get("messages") == "absent" and not body["messages"]:
         del body["messages"]
-    put_back_silent(body, form)
+    put_back_silent(body, encoding)
     if own and state is not None:
         report_own_state(state, loss, (), fields=True)
     elif state is not None:
@@ -207,7 +207,12 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if kind == "json_schema" and schema is None:
         message = "without a schema the answer is asked for as a JSON object"
         loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
-    for member, severity in (("name", "shape"), ("description", "weakened"), ("strict", "shape"), ("schema", "shape")):
+    for member, severity in (
+        ("name", "representation"),
+        ("description", "weakened"),
+        ("strict", "representation"),
+        ("schema", "representation"),
+    ):
         said = value.get(member) is not None and value[member] is not False
         if said and not (member == "schema" and schema is not None):
             message = f"the form of an answer has no {member} on this wire"
@@ -244,7 +249,7 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
             writing.loss.drop(
                 path, "unsupported_value", "weakened", "options are an object; what is sampled by stands there"
             )
-        elif name in ("model", "stream") and writing.own and name not in request:
+        elif name in ("model", "stream") and writing.same_origin and name not in request:
             body[name] = value  # not the name or the switch that it should be
         elif name in ("model", "messages", "stream"):
             _report_said(path, writing)
@@ -259,7 +264,7 @@ def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writ
     ]
     if len(said) == len(given):
         message = "what these options say stands elsewhere in the request"
-        severity = "weakened" if any(key in sampling for key in said) else "shape"
+        severity = "weakened" if any(key in sampling for key in said) else "representation"
         writing.loss.drop(path, "combination", severity, message)
     for key, value in given.items():
         where = None if len(said) == len(given) else (*path, key)
@@ -285,8 +290,8 @@ def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
     """What an option says in words of the contract, which may be nothing; None when it has none for it."""
     if name not in _READABLE:
         return None
-    read, form = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
-    return None if read.keys() <= {"options"} and not form else read
+    read, encoding = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
+    return None if read.keys() <= {"options"} and not encoding else read
 
 
 def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
@@ -296,10 +301,10 @@ def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) 
         return
     message = "an option that the contract has a word for"
     if path is not None:
-        writing.loss.drop(path, "combination", "shape", message)
+        writing.loss.drop(path, "combination", "representation", message)
     for member, value in read.items():
         if member != "options":
-            writing.loss.replace((member,), value, "combination", "shape", message)
+            writing.loss.replace((member,), value, "combination", "representation", message)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -316,27 +321,27 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     try:
-        request, form = _read_members(body, reading)
+        request, encoding = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request["messages"] = messages
     if not body.get("messages"):
-        form["messages"] = "absent"
+        encoding["messages"] = "absent"
         if "messages" in body:
-            form.setdefault("silent", {})["messages"] = body["messages"]
+            encoding.setdefault("silent", {})["messages"] = body["messages"]
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
-        form["stream"] = "absent"
-    keep_read(request, form)
-    request["provider_state"] = endpoint.state(form=form) if form else endpoint.state()
-    return recognised(request), []
+        encoding["stream"] = "absent"
+    keep_read(request, encoding)
+    request["provider_state"] = endpoint.state(encoding=encoding) if encoding else endpoint.state()
+    return extract_format(request), []
 
 
 def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
     """The members of a request beside its messages, and how they were spelt."""
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
-    return members.request, members.form
+    return members.request, members.encoding
 
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -397,6 +402,6 @@ _ROWS: Final[Rows] = {
 _READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
 
 
-def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     return wrong_member(NAME, options, _ROWS)

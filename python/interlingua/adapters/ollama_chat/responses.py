@@ -12,7 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
 )
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing
@@ -38,7 +38,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str 
     try:
         body = _body(response, endpoint, loss, created_at)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
     return body, loss.entries
 
@@ -69,7 +69,7 @@ def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_a
     state = response.get("provider_state")
     own = state is not None and endpoint.owns(state)
     fields: Mapping[str, Any] = (state.get("fields") or NOTHING) if state is not None and own else NOTHING
-    form: Mapping[str, Any] = (state.get("form") or NOTHING) if state is not None and own else NOTHING
+    encoding: Mapping[str, Any] = (state.get("encoding") or NOTHING) if state is not None and own else NOTHING
     body: Wire = {}
     if (model := response.get("model")) is not None:
         body["model"] = model.partition(":")[2] or model
@@ -87,9 +87,9 @@ def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_a
         body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "other")
     elif isinstance(raw, str):
         body["done_reason"] = raw
-    for name in form.get("absent", ()):
+    for name in encoding.get("absent", ()):
         body.pop(name, None)
-    return {**body, **form.get("empty", NOTHING), **fields}
+    return {**body, **encoding.get("empty", NOTHING), **fields}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -101,7 +101,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if "message" not in body and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
-    return answered(read_answer(body, Reading(endpoint, ids, salt_of(body)))), []
+    return unwrap_answer_call(read_answer(body, Reading(endpoint, ids, salt_of(body)))), []
 
 
 def salt_of(body: Wire) -> str:
@@ -146,11 +146,11 @@ def read_answer(body: Wire, reading: Reading) -> Response:
     state = response["provider_state"] = reading.endpoint.state()
     if fields:
         state["fields"] = fields
-    form: dict[str, Any] = {"empty": empty} if empty else {}
+    encoding: dict[str, Any] = {"empty": empty} if empty else {}
     if "done" not in body:
-        form["absent"] = ["done"]
-    if form:
-        state["form"] = form
+        encoding["absent"] = ["done"]
+    if encoding:
+        state["encoding"] = encoding
     return response
 
 

@@ -34,7 +34,9 @@ def kept(schema: Schema, loss: Loss, path: Path) -> Schema:
     schema = _sound(schema, _MISSHAPEN_ROOT, loss, path)
     written = _Keeper(schema, loss).properties(schema, path)
     if schema.get("type", "object") != "object":
-        loss.replace((*path, "type"), "object", "schema_rewritten", "shape", "the arguments of a tool are an object")
+        loss.replace(
+            (*path, "type"), "object", "schema_rewritten", "representation", "the arguments of a tool are an object"
+        )
         written = {**written, "type": "object"}
     if schema.keys() <= _ROOT:
         return written
@@ -104,7 +106,7 @@ class _Keeper:
 
     def _property(self, part: Any, path: Path) -> Any:
         if not isinstance(part, dict):
-            code, severity = ("schema_rewritten", "shape") if part is True else ("schema_weakened", "weakened")
+            code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
             message = "the server takes an object as the schema of a property: any value is the empty one"
             self._loss.replace(path, {}, code, severity, message)
             return {}
@@ -129,7 +131,7 @@ class _Keeper:
             target = {**found, **{name: value for name, value in target.items() if name != "$ref"}}
         if target is not part:
             message = "the server takes no references: what it stands for is written out"
-            self._loss.replace(path, target, "schema_rewritten", "shape", message)
+            self._loss.replace(path, target, "schema_rewritten", "representation", message)
         return target
 
 
@@ -166,7 +168,7 @@ def _sound(schema: Schema, kinds: Kinds, loss: Loss, path: Path) -> Schema:
     if not odd:
         return schema
     for name in odd:
-        severity = "shape" if name == "description" else "weakened"
+        severity = "representation" if name == "description" else "weakened"
         loss.drop((*path, name), "schema_weakened", severity, "no schema has such a value there; the server refuses it")
     return {name: value for name, value in schema.items() if name not in odd}
 
@@ -175,7 +177,7 @@ def _united(schema: Schema, loss: Loss, path: Path) -> Schema:
     if type(schema.get("oneOf")) is not list or "anyOf" in schema:
         return schema
     message = "the target has anyOf in the place of oneOf"
-    loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "shape", message)
+    loss.move((*path, "oneOf"), (*path, "anyOf"), "schema_rewritten", "representation", message)
     return {**{name: value for name, value in schema.items() if name != "oneOf"}, "anyOf": schema["oneOf"]}
 
 
@@ -183,8 +185,8 @@ def _listed(schema: Schema, loss: Loss, path: Path) -> Schema:
     if "const" not in schema or "enum" in schema:
         return schema
     message = "the target has an enum of one value in the place of const"
-    loss.drop((*path, "const"), "schema_rewritten", "shape", message)
-    loss.replace((*path, "enum"), [schema["const"]], "schema_rewritten", "shape", message)
+    loss.drop((*path, "const"), "schema_rewritten", "representation", message)
+    loss.replace((*path, "enum"), [schema["const"]], "schema_rewritten", "representation", message)
     return {**{name: value for name, value in schema.items() if name != "const"}, "enum": [schema["const"]]}
 
 
@@ -204,5 +206,5 @@ def _limited(schema: Schema, loss: Loss, path: Path) -> Schema:
 
 
 def _drop(name: str, loss: Loss, path: Path) -> None:
-    severity = "shape" if name in _NO_LIMIT else "weakened"
+    severity = "representation" if name in _NO_LIMIT else "weakened"
     loss.drop((*path, name), "schema_weakened", severity, "the server drops this keyword of a tool's schema")

@@ -113,7 +113,7 @@ def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:
         if pointer(where) in gone:
             continue
         if block["type"] in _PROSE and not block["text"]:
-            loss.drop(where, "empty_content", "shape", "a stream has no empty pieces")
+            loss.drop(where, "empty_content", "representation", "a stream has no empty pieces")
             continue
         of_calls = block["type"] == "opaque" and block.get("kind") == CALLS
         members[_CALLS if of_calls else _RANKS.get(block["type"], _IMAGES)].append(position)
@@ -122,15 +122,17 @@ def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:
         if others:
             message = "pieces of a stream are one text on this wire"
             whole = "".join([content[position]["text"] for position in members[rank]])
-            loss.replace(("message", "content", kept, "text"), whole, "merged_turn", "shape", message)
+            loss.replace(("message", "content", kept, "text"), whole, "merged_turn", "representation", message)
             for position in others:
-                loss.drop(("message", "content", position), "merged_turn", "shape", message)
+                loss.drop(("message", "content", position), "merged_turn", "representation", message)
             members[rank] = [kept]
     target = [position for member in members for position in member]
     if target != sorted(target):
         for position, to in moves_to(target, longest_rising(target), max(target) + 1):
             message = "the wire puts reasoning first, then images, then text, and calls last"
-            loss.move(("message", "content", position), ("message", "content", to), "reordered", "shape", message)
+            loss.move(
+                ("message", "content", position), ("message", "content", to), "reordered", "representation", message
+            )
     return loss.entries
 
 

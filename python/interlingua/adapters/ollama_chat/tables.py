@@ -6,14 +6,14 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import Mirror, WireIds, keep
+from interlingua.adapters._kit import BiMap, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
 
-OPTIONS: Final = Mirror(
+OPTIONS: Final = BiMap(
     {
         "max_output_tokens": "num_predict",
         "temperature": "temperature",
@@ -70,11 +70,13 @@ class Reading:
         self._latest: dict[str, str] = {}
         self._open: list[tuple[str | None, str]] = []
 
-    def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
+    def mark(
+        self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
+    ) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
-        if fields or form:
+        if fields or encoding:
             state = item["provider_state"] = self.endpoint.state()
-            keep(state, fields, form)
+            keep(state, fields, encoding)
         return item
 
     def turn(self) -> None:
@@ -132,7 +134,7 @@ class Writing(_writing.Writing):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss)
-        self.whole = self.own and "message" in source
+        self.whole = self.same_origin and "message" in source
         self.with_ids = False
         self.names: dict[str, str] = {}
         self._ids = WireIds(_ANYTHING, "call_")

@@ -66,7 +66,7 @@ def _offered(request: dict[str, Any]) -> set[str]:
 
 def report_choice(choice: Mapping[str, Any], loss: Loss) -> None:
     """Reports the choice of tools, which has no form."""
-    severity = "shape" if choice["type"] in ("auto", "none") else "weakened"
+    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
     loss.drop(("tool_choice",), "tool_choice", severity, "the wire has no choice of tools")
 
 
@@ -79,7 +79,9 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             return None
         read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
         if read.get("kind") != "provider" or read["name"] != tool["name"]:
-            loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what its definition says")
+            loss.replace(
+                path, read, "unsupported_value", "representation", "the tool is read back as what its definition says"
+            )
             return tool["definition"]
         report_beside_definition(tool, loss, path)
         if tool.get("cache") is not None:
@@ -89,16 +91,18 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
     schema = tool.get("input_schema")
-    if schema is not None and not writing.own and within(tool, _USUAL) and not tool.get("strict"):  # on a straight way
+    if (
+        schema is not None and not writing.same_origin and within(tool, _USUAL) and not tool.get("strict")
+    ):  # on a straight way
         function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
         if tool.get("description") is not None:
             function["description"] = tool["description"]
         return {"type": "function", "function": function}
     state = writing.owned(tool)
-    fields, form = state.get("fields") or NOTHING, state.get("form") or NOTHING
+    fields, encoding = state.get("fields") or NOTHING, state.get("encoding") or NOTHING
     if kind == "custom":
         schema = tool_as_function(tool, loss, path)["input_schema"]
-    elif schema is not None and not ("schema" in form and form["schema"] == imprint(schema, SCHEMA)):
+    elif schema is not None and not ("schema" in encoding and encoding["schema"] == imprint(schema, SCHEMA)):
         schema = kept(schema, loss, (*path, "input_schema"))
     more: Mapping[str, Any] = fields.get("function", NOTHING)
     inner: Wire = {**more, "name": tool["name"]}
@@ -109,11 +113,11 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     if said := [name for name in more if inner[name] != more[name]]:
         where: Path = (*path, "provider_state", "fields", "function")
         for lost in [where] if len(said) == len(more) else [(*where, name) for name in said]:
-            loss.drop(lost, "combination", "shape", "the canonical member says it already")
+            loss.drop(lost, "combination", "representation", "the canonical member says it already")
     if not tool.keys() <= _SAID:
         _finish_tool(tool, kind, state, path, writing)
     wire: Wire = {name: item for name, item in fields.items() if name != "function"}
-    if "type" not in form.get("absent", ()):
+    if "type" not in encoding.get("absent", ()):
         wire["type"] = "function"
     wire["function"] = inner
     return wire
@@ -133,7 +137,9 @@ def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, wr
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
     for name in ("adapter", "definition"):
         if tool.get(name) is not None:
-            loss.drop((*path, name), "unsupported_field", "shape", "only a provider's own tool has such a member")
+            loss.drop(
+                (*path, name), "unsupported_field", "representation", "only a provider's own tool has such a member"
+            )
     if state:
         report_own_state(state, loss, path)
     else:
@@ -153,7 +159,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     schema = read.get("input_schema")
     if schema is not None and not is_kept_whole(schema):
         state = read.setdefault("provider_state", reading.endpoint.state())
-        state["form"] = {**(state.get("form") or NOTHING), "schema": imprint(schema, SCHEMA)}
+        state["encoding"] = {**(state.get("encoding") or NOTHING), "schema": imprint(schema, SCHEMA)}
     return read
 
 
@@ -211,18 +217,18 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         call["function"] = {"name": block["name"], "arguments": block["input"]}
         report_foreign_state(block, writing.endpoint, writing.loss, path)
         return call
-    form, fields = state.get("form") or NOTHING, state.get("fields") or NOTHING
+    encoding, fields = state.get("encoding") or NOTHING, state.get("fields") or NOTHING
     inner: Wire = {"name": block["name"]}
-    if "index" in form:
-        inner["index"] = form["index"]
-    inner["arguments"] = _arguments(block, form, path, writing)
-    if "arguments" in form.get("absent", ()) and not block["input"]:
+    if "index" in encoding:
+        inner["index"] = encoding["index"]
+    inner["arguments"] = _arguments(block, encoding, path, writing)
+    if "arguments" in encoding.get("absent", ()) and not block["input"]:
         del inner["arguments"]
     if fields:
         inner = {**fields.get("function", NOTHING), **inner}
         call = {**{name: value for name, value in fields.items() if name != "function"}, **call}
-    if "type" in form:
-        call["type"] = form["type"]
+    if "type" in encoding:
+        call["type"] = encoding["type"]
     call["function"] = inner
     if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
         if block.get("cache") is not None:
@@ -238,9 +244,9 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 _USUAL_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 
 
-def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+def _arguments(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Any:
     raw, loss = block.get("input_raw"), writing.loss
-    if (text := form.get("arguments")) is not None and _same_arguments(text, block):
+    if (text := encoding.get("arguments")) is not None and _same_arguments(text, block):
         return text
     if block.get("kind", "function") != "function":
         return call_as_arguments(raw, loss, path)
@@ -273,15 +279,15 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
         return opaque(call, CALLS, reading)
     inner, wire_id = call["function"], call.get("id")
     block: Block = {"type": "tool_use", "id": reading.call(wire_id, inner["name"]), "name": inner["name"]}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     arguments = inner.get("arguments", _MISSING)
     if isinstance(arguments, dict):
         block["input"] = arguments
     elif arguments is _MISSING:
         block["input"] = {}
-        form["absent"] = ["arguments"]
+        encoding["absent"] = ["arguments"]
     else:  # a text, which older clients send
-        form["arguments"] = arguments
+        encoding["arguments"] = arguments
         if (parsed := parse_arguments(arguments or "{}")) is not None:
             block["input"] = parsed
         else:
@@ -290,13 +296,13 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
     if wire_id is not None:
         state["id"] = wire_id
     if inner.get("index") is not None:
-        form["index"] = inner["index"]
+        encoding["index"] = inner["index"]
     if call.get("type") is not None:
-        form["type"] = call["type"]
+        encoding["type"] = call["type"]
     fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
     if not inner.keys() <= _FUNCTION_MEMBERS:
         fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}
-    keep(state, fields, form)
+    keep(state, fields, encoding)
     return block
 
 

@@ -5,7 +5,7 @@ Wire:  POST /chat/completions, answers as JSON or as server-sent events, documen
 Spec:  spec/adapters/openai_chat.md
 
 Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`, how a
-thing was spelt in `form`, so a request that was read here is written back as it was. A request of any other origin is
+thing was spelt in `encoding`, so a request that was read here is written back as it was. A request of any other origin is
 mended into what the wire accepts: results directly behind their calls, media out of tool messages, names and ids in the
 grammar, nothing empty. The chunks of a stream are patches on the answer as if it came whole, which is read at the end, so
 that both ways give the same.

@@ -26,17 +26,17 @@ def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
     state, kind = citation["provider_state"], citation["type"]
     fields: Wire = state.get("fields") or {}
     read = {name: citation[name] for name in _CITED if name in citation}
-    if (state.get("form") or {}).get("flat"):
+    if (state.get("encoding") or {}).get("flat"):
         return {**fields, **read, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
 
 
 def annotations_from_wire(
-    annotations: Any, said: list[Block], reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+    annotations: Any, said: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
 ) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
     if not annotations:
-        form.setdefault("empty", {})["annotations"] = annotations
+        encoding.setdefault("empty", {})["annotations"] = annotations
     elif (
         len(said) == 1
         and said[0]["type"] == "text"
@@ -69,5 +69,5 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     if fields:
         citation["provider_state"]["fields"] = fields
     if not nested:
-        citation["provider_state"]["form"] = {"flat": True}
+        citation["provider_state"]["encoding"] = {"flat": True}
     return citation

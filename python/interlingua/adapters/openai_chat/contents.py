@@ -21,9 +21,9 @@ from interlingua.adapters.openai_chat.parts import (
     Block,
     cache_from_wire,
     cache_to_wire,
-    note_oddities,
     part_from_wire,
     part_to_wire,
+    record_quirks,
 )
 from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import FILLER, PARTICIPANT
@@ -35,7 +35,7 @@ Message = dict[str, Any]
 
 
 def content_to_wire(
-    content: list[Block], path: Path, writing: Writing, place: str, form: Mapping[str, Any]
+    content: list[Block], path: Path, writing: Writing, place: str, encoding: Mapping[str, Any]
 ) -> str | list[Wire] | Any:
     """The content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
     parts: list[Wire] = []
@@ -44,10 +44,10 @@ def content_to_wire(
             parts.append({"type": "text", "text": block["text"]})
         elif (part := part_to_wire(block, (*path, index), writing, place)) is not None:
             parts.append(part)
-    return spelt(parts, form)
+    return spelt(parts, encoding)
 
 
-def spelt(parts: list[Wire], form: Mapping[str, Any]) -> str | list[Wire] | Any:
+def spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire] | Any:
     """The parts as the wire spells them: a string for a single plain text; None when there are none."""
     if not parts:
         return None
@@ -57,10 +57,10 @@ def spelt(parts: list[Wire], form: Mapping[str, Any]) -> str | list[Wire] | Any:
         and part.get("type") == "text"
         and isinstance(part.get("text"), str)
     ):
-        if form:
-            if form.get("parts"):
+        if encoding:
+            if encoding.get("parts"):
                 return parts
-            if form.get("json") and (value := _json_value(part["text"])) is not None:
+            if encoding.get("json") and (value := _json_value(part["text"])) is not None:
                 return value
         return part["text"]
     return parts
@@ -75,32 +75,32 @@ def _json_value(text: str) -> Any:
 
 def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) -> bool:
     """Writes the emptiness that an own message had. False when there is none to write."""
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     if content:
         return False
-    if "content" in form.get("empty", NOTHING) and not form["empty"]["content"]:
-        wire["content"] = form["empty"]["content"]
+    if "content" in encoding.get("empty", NOTHING) and not encoding["empty"]["content"]:
+        wire["content"] = encoding["empty"]["content"]
         return True
-    return "content" in form.get("absent", ())
+    return "content" in encoding.get("absent", ())
 
 
 def filled(path: Path, writing: Writing) -> str:
     """Text for a message of which nothing is left: the wire takes no empty one."""
     value = [{"type": "text", "text": FILLER}]
     message = "the wire takes no empty message"
-    writing.loss.replace((*path, "content"), value, "filler", "shape", message)
+    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
     return FILLER
 
 
 def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
     if message.get("cache") is not None:
-        _message_cache(message["cache"], wire, form, path, writing)
+        _message_cache(message["cache"], wire, encoding, path, writing)
     if state:
-        for name, value in form.get("empty", NOTHING).items():
+        for name, value in encoding.get("empty", NOTHING).items():
             wire.setdefault(name, value)
         if fields := state.get("fields"):
             for name, value in fields.items():
@@ -114,22 +114,26 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
 
 def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
     name, loss = message["name"], writing.loss
-    if writing.own and name == writing.form_of(message).get("name"):
+    if writing.same_origin and name == writing.encoding_of(message).get("name"):
         wire["name"] = name
-    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.own):
+    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.same_origin):
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")
     elif PARTICIPANT.fullmatch(name):
         wire["name"] = name
     else:
         fitted = "_".join(PARTICIPANT.findall(name)) or "_"
-        loss.replace((*path, "name"), fitted, "name_rewritten", "shape", "the name does not fit the wire's grammar")
+        loss.replace(
+            (*path, "name"), fitted, "name_rewritten", "representation", "the name does not fit the wire's grammar"
+        )
         wire["name"] = fitted
 
 
-def _message_cache(cache: dict[str, Any], wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def _message_cache(
+    cache: dict[str, Any], wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing
+) -> None:
     """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
-    if "cache" in form:
-        cache_to_wire(cache, wire, {"form": form}, (*path, "cache"), writing)
+    if "cache" in encoding:
+        cache_to_wire(cache, wire, {"encoding": encoding}, (*path, "cache"), writing)
     else:
         message = "the wire marks parts, not messages"
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
@@ -140,7 +144,9 @@ _PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM
 """By the role of a message; the media of a result are those of a user."""
 
 
-def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, assistant: bool = False) -> list[Block]:
+def content_from_wire(
+    message: Wire, reading: Reading, encoding: dict[str, Any], *, assistant: bool = False
+) -> list[Block]:
     """The blocks of `content`; what the list does not tell of its spelling goes to the form."""
     content = message.get("content")
     match content:
@@ -150,17 +156,17 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
             blocks = [
                 _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
             ]
-            note_oddities(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
+            record_quirks(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
             if not blocks:
-                form.setdefault("empty", {})["content"] = []
+                encoding.setdefault("empty", {})["content"] = []
             elif len(blocks) == 1 and blocks[0].keys() == _TEXT:
-                form["parts"] = True
+                encoding["parts"] = True
             return blocks
         case None:
             if "content" not in message:
-                form.setdefault("absent", []).append("content")
+                encoding.setdefault("absent", []).append("content")
             elif not assistant:
-                form.setdefault("empty", {})["content"] = None
+                encoding.setdefault("empty", {})["content"] = None
             return []
         case dict():  # the object that a schema asked for (Cloudflare)
             pass
@@ -168,7 +174,7 @@ def content_from_wire(message: Wire, reading: Reading, form: dict[str, Any], *, 
             raise TypeError(content)
         case _:
             pass  # as well, of another type
-    form["json"] = True
+    encoding["json"] = True
     return [{"type": "text", "text": json.dumps(content).decode()}]
 
 
@@ -185,7 +191,7 @@ def finish_reading(
     read: Message,
     known: frozenset[str],
     fields: dict[str, Any] | None,
-    form: dict[str, Any],
+    encoding: dict[str, Any],
     reading: Reading,
 ) -> Message:
     """What all messages have: a name, a cache hint, own members."""
@@ -193,14 +199,14 @@ def finish_reading(
     if isinstance(name, str) and "name" in known and read["role"] != "tool":
         read["name"] = name
         if not PARTICIPANT.fullmatch(name):
-            form["name"] = name
+            encoding["name"] = name
     if not within(message, known) or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:
-            form = cache_from_wire(kept, read, form, reading) or form
+            encoding = cache_from_wire(kept, read, encoding, reading) or encoding
             fields = {**(fields or {}), **kept}
         if "name" in message and not isinstance(name, str):
             empty = {**(empty or {}), "name": name}
         if empty:
-            form["empty"] = {**form.get("empty", {}), **empty}
-    return reading.mark(read, fields, form)
+            encoding["empty"] = {**encoding.get("empty", {}), **empty}
+    return reading.mark(read, fields, encoding)

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, keep
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.nameless import calls_in_need
+from interlingua.adapters.openai_chat.calls_without_ids import calls_in_need
 from interlingua.adapters.openai_chat.tables import LONGEST_TOOL_ID
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
@@ -43,11 +43,13 @@ class Reading:
         whose = self.endpoint
         return Writing({}, Endpoint(whose.adapter, whose.provider, None, whose.dialect), Loss())
 
-    def mark(self, item: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None) -> dict[str, Any]:
+    def mark(
+        self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
+    ) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
-        if fields or form:
+        if fields or encoding:
             state: dict[str, Any] = dict(self._whose)
-            keep(state, fields, form)
+            keep(state, fields, encoding)
             item["provider_state"] = state
         return item
 
@@ -101,7 +103,7 @@ class Writing(Target):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, answering: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.answering = answering
-        self.whole = answering and self.own
+        self.whole = answering and self.same_origin
         self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
@@ -112,13 +114,13 @@ class Writing(Target):
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
-        if self.own and "provider_state" in block and (own := self.owned(block).get("id")) is not None:
+        if self.same_origin and "provider_state" in block and (own := self.owned(block).get("id")) is not None:
             return own
         return self.answered_id(block["tool_use_id"])
 
     def is_legacy(self, block: dict[str, Any]) -> bool:
         """Whether a call is written in the old way, by its name alone: it was read so, and its result is found."""
-        return bool(self.form_of(block).get("legacy")) and not self.needs_id(block["id"])
+        return bool(self.encoding_of(block).get("legacy")) and not self.needs_id(block["id"])
 
     def needs_id(self, call: str) -> bool:
         """Whether the result of a call is not found without an id, since an edit."""

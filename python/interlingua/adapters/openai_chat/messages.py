@@ -53,7 +53,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
-    order, moves = ordered(messages, NAME, writing.form_of if writing.own else None)
+    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
     writing.moved = frozenset([position for position, _ in moves])
     writing.order = [messages[position] for position in order] if moves else messages
     runs = _Runs(writing)
@@ -75,7 +75,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         why = "results follow their calls directly and in their order"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", why)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
     runs.report()
     return body
 
@@ -86,7 +86,7 @@ def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
         wire["prefix"] = True
         path = ("messages", position, "provider_state", "fields", "prefix")
         message = "the provider takes a last message of the model only as the beginning of its answer"
-        writing.loss.replace(path, True, "required_default", "shape", message)
+        writing.loss.replace(path, True, "required_default", "representation", message)
 
 
 class _Runs:
@@ -133,8 +133,8 @@ def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Map
     """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
     emptiness, and the members that a turn of the model alone has."""
     state = writing.owned(message)
-    form = state.get("form") or NOTHING
-    if not state or form.get("said_by") == role:
+    encoding = state.get("encoding") or NOTHING
+    if not state or encoding.get("said_by") == role:
         return state
     fields = state.get("fields") or NOTHING
     for name in fields:
@@ -142,8 +142,8 @@ def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Map
             at = (*path, "provider_state", "fields", name)
             writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
     kept = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
-    spelling = {name: value for name, value in form.items() if name not in ("empty", "absent")}
-    return {**state, "fields": kept, "form": spelling}
+    spelling = {name: value for name, value in encoding.items() if name not in ("empty", "absent")}
+    return {**state, "fields": kept, "encoding": spelling}
 
 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
@@ -153,13 +153,15 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
-    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.same_origin:
         role = "system"
-        writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
+        writing.loss.replace(
+            (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
+        )
     _refuse_results(content, path)
     state = _own_state(message, role, path, writing)
     written = content_to_wire(
-        content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("form") or NOTHING
+        content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("encoding") or NOTHING
     )
     if runs.moved:
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
@@ -195,27 +197,27 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owned(message)
-    form = state.get("form") or NOTHING
-    name = form.get("name")
+    encoding = state.get("encoding") or NOTHING
+    name = encoding.get("name")
     if called is not None:
         wire: Wire = {"role": "function", "name": called}
-    elif writing.own and form.get("legacy") and answered not in writing.called:
+    elif writing.same_origin and encoding.get("legacy") and answered not in writing.called:
         wire = {"role": "function"} if name is None else {"role": "function", "name": name}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
         if name is not None and writing.called.get(answered) == name:
             wire["name"] = name
-        if "tool_call_id" in form.get("absent", ()) and not writing.needs_id(answered):
+        if "tool_call_id" in encoding.get("absent", ()) and not writing.needs_id(answered):
             del wire["tool_call_id"]
-    content = _result_content(block, path, writing, runs, form)
-    written = spelt(content, form)
+    content = _result_content(block, path, writing, runs, encoding)
+    written = spelt(content, encoding)
     if written is not None:
         wire["content"] = written
-    elif ("legacy" in form and wire["role"] == "tool") or not write_emptiness(wire, block["content"], state):
+    elif ("legacy" in encoding and wire["role"] == "tool") or not write_emptiness(wire, block["content"], state):
         wire["content"] = ""
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
-        writing.loss.replace((*path, "content"), value, "filler", "shape", message_)
+        writing.loss.replace((*path, "content"), value, "filler", "representation", message_)
     if len(block) > 3:
         _finish_result(block, path, writing)
     return wire if trivial else finish_message(message, wire, state, ("messages", position), writing)
@@ -234,7 +236,7 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
     report_unknown(block, RESULT_MEMBERS, writing.loss, path)
 
 
-def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, form: Mapping[str, Any]) -> list[Wire]:
+def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, encoding: Mapping[str, Any]) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
@@ -242,7 +244,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
             continue
         where = (*path, "content", index)
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
-        kept = writing.own and form.get("media")
+        kept = writing.same_origin and encoding.get("media")
         moves = inner["type"] in _MEDIA and not native and not kept
         # a result that has left its place cannot send its media on from there
         moves = moves and path[1] not in writing.moved
@@ -253,8 +255,8 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, for
             parts.append(part)
     if block.get("is_error"):
         message = "the failure is told in the first line of the result"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
-    envelop(parts, "text", failed=bool(block.get("is_error")), spelling=form.get("envelope"))
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
+    envelop(parts, "text", failed=bool(block.get("is_error")), spelling=encoding.get("envelope"))
     return parts
 
 
@@ -287,11 +289,11 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     content = message.get("content")
     if len(message) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
-    form: dict[str, Any] = {}
-    read: Message = {"role": role, "content": content_from_wire(message, reading, form)}
-    read = finish_reading(message, read, _PLAIN, None, form, reading)
+    encoding: dict[str, Any] = {}
+    read: Message = {"role": role, "content": content_from_wire(message, reading, encoding)}
+    read = finish_reading(message, read, _PLAIN, None, encoding, reading)
     if "provider_state" in read:
-        read["provider_state"].setdefault("form", {})["said_by"] = role
+        read["provider_state"].setdefault("encoding", {})["said_by"] = role
     return read
 
 
@@ -321,42 +323,42 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     known = _TOOL
     legacy = message["role"] == "function"
     wire_id, name = message.get("tool_call_id"), message.get("name")
     if legacy:
-        form["legacy"] = True
+        encoding["legacy"] = True
         canonical, paired = reading.result(f"function:{name}")
     elif isinstance(wire_id, str):
         canonical, paired = reading.result(wire_id)
     else:
         canonical, paired = reading.nameless_result(name if isinstance(name, str) else None), True
         if "tool_call_id" in message:
-            form["empty"] = {"tool_call_id": wire_id}
-        form["absent"] = ["tool_call_id"]
+            encoding["empty"] = {"tool_call_id": wire_id}
+        encoding["absent"] = ["tool_call_id"]
     if isinstance(name, str) and (legacy or reading.names.get(canonical) == name):
         # the call tells the name already; it is kept for the spelling alone
-        form["name"] = name
+        encoding["name"] = name
         known = _NAMED_TOOL
     content = message.get("content")
     if type(content) is str and not content.startswith(MARK):
         blocks: list[Block] = [{"type": "text", "text": content}]
         is_error = False
     else:
-        blocks = content_from_wire(message, reading, form)
+        blocks = content_from_wire(message, reading, encoding)
         if any(block["type"] in _MEDIA for block in blocks):
-            form["media"] = True
+            encoding["media"] = True
         if legacy and isinstance(content, list):
-            form["parts"] = True
-        is_error = open_envelope(blocks, form)
+            encoding["parts"] = True
+        is_error = open_envelope(blocks, encoding)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if is_error:
         block["is_error"] = True
     if not (paired and wire_id != "") and not legacy:
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return finish_reading(message, read, known, None, form, reading)
+    return finish_reading(message, read, known, None, encoding, reading)
 
 
 _NAMED_TOOL: Final = _TOOL | {"name"}

@@ -90,14 +90,14 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
     told = {name: value for name, value in read.items() if name != "provider"}
     if seen != told:
         message = "the item is read back as what it says"
-        writing.loss.replace(path, read, "unsupported_value", "shape", message)
+        writing.loss.replace(path, read, "unsupported_value", "representation", message)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
     state = writing.owned(block)
-    if block.get("refusal") and (place == ASSISTANT or writing.is_odd(block, place)):
+    if block.get("refusal") and (place == ASSISTANT or writing.has_quirk(block, place)):
         part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
     else:
         part = {**state.get("fields", {}), "type": "text", "text": block["text"]}
@@ -160,12 +160,12 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
     """Code and message when a medium cannot stand here, whatever its source."""
     data = block["source"].get("data")
     # what the provider itself said it takes back
-    odd = writing.is_odd(block, place) or (place == ASSISTANT and _is_given_back(block, writing))
+    odd = writing.has_quirk(block, place) or (place == ASSISTANT and _is_given_back(block, writing))
     if data is None or not (data or odd):
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if odd:
         return None
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block).get("form")):
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block).get("encoding")):
         return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
@@ -194,12 +194,12 @@ def _is_address(url: str, kind: str, writing: Writing) -> bool:
 
 def _is_given_back(block: Block, writing: Writing) -> bool:
     """Whether a medium is one that the provider itself said, as it said it."""
-    odd = writing.form_of(block).get("odd")
+    odd = writing.encoding_of(block).get("odd")
     return odd is not None and odd == imprint(block, ASSISTANT)
 
 
 def _is_audio(block: Block, writing: Writing) -> bool:
-    if writing.form_of(block).get("input_audio") == "string":
+    if writing.encoding_of(block).get("input_audio") == "string":
         return True
     formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
     return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
@@ -219,8 +219,10 @@ def _is_file(block: Block, writing: Writing) -> bool:
         return is_file_id(source["data"])
     if source["kind"] != "url":
         return True
-    form, dialect = writing.form_of(block), writing.dialect
-    taken = form.get("part") or dialect.get("file_url") or (not writing.owned(block) and dialect.get("document_url"))
+    encoding, dialect = writing.encoding_of(block), writing.dialect
+    taken = (
+        encoding.get("part") or dialect.get("file_url") or (not writing.owned(block) and dialect.get("document_url"))
+    )
     return bool(taken) and _is_address(source["data"], "document", writing)
 
 
@@ -232,7 +234,7 @@ _SOURCES: Final[dict[str, Callable[[Block, Writing], bool]]] = {
 }
 
 
-def note_oddities(blocks: list[Block], place: str, reading: Reading) -> None:
+def record_quirks(blocks: list[Block], place: str, reading: Reading) -> None:
     """Notes in content that was just read what a writer would not write, so that it goes back all the same."""
     writing: Writing | None = None
     for block in blocks:
@@ -251,11 +253,11 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
     url = _address(block, path, writing)
     if url is None:
         return None
-    if state.get("form", {}).get("image_url") == "string":
+    if state.get("encoding", {}).get("image_url") == "string":
         return {"type": "image_url", "image_url": url}
     image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
     if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.whole or state.get("form", {}).get("detail") == detail:
+        if detail in DETAILS or writing.whole or state.get("encoding", {}).get("detail") == detail:
             image["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -265,7 +267,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
 
 def _audio_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
     source = block["source"]
-    if state.get("form", {}).get("input_audio") == "string":
+    if state.get("encoding", {}).get("input_audio") == "string":
         return {"type": "input_audio", "input_audio": source["data"]}
     if source["kind"] != "base64":
         return None
@@ -292,7 +294,7 @@ def _video_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[st
     url = _address(block, path, writing)
     if url is None:
         return None
-    if state.get("form", {}).get("video_url") == "string":
+    if state.get("encoding", {}).get("video_url") == "string":
         return {"type": "video_url", "video_url": url}
     return {"type": "video_url", "video_url": {**state.get("fields", {}).get("video_url", {}), "url": url}}
 
@@ -306,10 +308,10 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         file: Wire = {"file_id": source.get("data", "")}
         if block.get("media_type") is not None:
             message = "the provider knows the type of its file"
-            writing.loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
+            writing.loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
     else:
         by_url = source["kind"] == "url"
-        as_address = state.get("form", {}).get("part") == "document_url" or (
+        as_address = state.get("encoding", {}).get("part") == "document_url" or (
             by_url and not state and writing.dialect.get("document_url")
         )
         url = _address(block, path, writing)
@@ -325,7 +327,7 @@ def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping
         # a file given by its bytes is refused without a name
         file["filename"] = "document"
         message = "the wire demands a file name"
-        writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
+        writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
     return {"type": "file", "file": {**state.get("fields", {}).get("file", {}), **file}}
 
 
@@ -343,7 +345,7 @@ def _document_extras(block: Block, path: Path, writing: Writing) -> None:
             message = f"the wire has no {name.replace('_', ' ')} of a document"
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
         elif block.get(name) == "":
-            writing.loss.drop((*path, name), "unsupported_field", "shape", "an empty text is left out")
+            writing.loss.drop((*path, name), "unsupported_field", "representation", "an empty text is left out")
 
 
 def _address(block: Block, path: Path, writing: Writing) -> str | None:
@@ -363,10 +365,10 @@ def _address(block: Block, path: Path, writing: Writing) -> str | None:
                 _replace_media_type(found[0], block.get("media_type"), path, writing)
                 value = {"kind": "base64", "data": found[1]}
                 message = "a data URI is read back as its bytes"
-                writing.loss.replace((*path, "source"), value, "unsupported_source", "shape", message)
+                writing.loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
             elif block.get("media_type") is not None:
                 message = "the server tells the type of a file that it fetches"
-                writing.loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
+                writing.loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
             return url
         case _:
             return None
@@ -376,7 +378,7 @@ def _replace_media_type(written: str, given: str | None, path: Path, writing: Wr
     if written != given:
         code = "required_default" if given is None else "unsupported_value"
         message = "the media type is written as the wire demands it"
-        writing.loss.replace((*path, "media_type"), written, code, "shape", message)
+        writing.loss.replace((*path, "media_type"), written, code, "representation", message)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -419,7 +421,7 @@ def _refusal_from_wire(part: Wire, reading: Reading) -> Block | None:
     if not isinstance(part.get("refusal"), str):
         return None
     block = {"type": "text", "text": part["refusal"], "refusal": True}
-    return _finish_part(part, block, _REFUSAL_PART, reading, form={"part": "refusal"})
+    return _finish_part(part, block, _REFUSAL_PART, reading, encoding={"part": "refusal"})
 
 
 def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
@@ -430,17 +432,17 @@ def _video_from_wire(part: Wire, reading: Reading) -> Block | None:
     block = _linked(part, "video_url", "video", _VIDEO_PART, reading)
     if block is not None:  # it may go back where it came from, even when nothing is known of the provider
         state = block.setdefault("provider_state", reading.state())
-        state["form"] = {**state.get("form", {}), "part": "video_url"}
+        state["encoding"] = {**state.get("encoding", {}), "part": "video_url"}
     return block
 
 
 def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: Reading) -> Block | None:
     inner = part.get(member)
-    form: dict[str, Any] | None = None
+    encoding: dict[str, Any] | None = None
     fields: dict[str, Any] | None = None
     detail: Any = None
     if isinstance(inner, str):
-        url, form = inner, {member: "string"}
+        url, encoding = inner, {member: "string"}
     elif isinstance(inner, dict) and isinstance(inner.get("url"), str):
         url, detail = inner["url"], inner.get("detail")
         if len(inner) > 1:
@@ -456,8 +458,8 @@ def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: 
         else:
             block["detail"] = detail
             if detail not in DETAILS:
-                form = {**(form or {}), "detail": detail}
-    return _finish_part(part, block, known, reading, fields=fields, form=form)
+                encoding = {**(encoding or {}), "detail": detail}
+    return _finish_part(part, block, known, reading, fields=fields, encoding=encoding)
 
 
 def _source(url: str) -> dict[str, Any]:
@@ -478,7 +480,7 @@ def _audio_from_wire(part: Wire, reading: Reading) -> Block | None:
     if isinstance(inner, str):
         kind = "base64" if may_be_base64(inner) else "url"
         block: Block = {"type": "audio", "source": {"kind": kind, "data": inner}}
-        return _finish_part(part, block, _AUDIO_PART, reading, form={"input_audio": "string"})
+        return _finish_part(part, block, _AUDIO_PART, reading, encoding={"input_audio": "string"})
     if not isinstance(inner, dict) or not isinstance(inner.get("data"), str) or not may_be_base64(inner["data"]):
         return None
     name = inner.get("format")
@@ -511,8 +513,8 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
     elif "filename" in file:
         kept["filename"] = file["filename"]
     # without a state a file written by its bytes is given a name
-    form = {"part": "file"} if "name" not in block or block["source"]["kind"] == "url" else None
-    return _finish_part(part, block, _FILE_PART, reading, fields={"file": kept} if kept else None, form=form)
+    encoding = {"part": "file"} if "name" not in block or block["source"]["kind"] == "url" else None
+    return _finish_part(part, block, _FILE_PART, reading, fields={"file": kept} if kept else None, encoding=encoding)
 
 
 def _document_from_wire(part: Wire, reading: Reading) -> Block | None:
@@ -523,7 +525,7 @@ def _document_from_wire(part: Wire, reading: Reading) -> Block | None:
     _read_media_type(block, url)
     if "document_name" in part:
         block["name"] = part["document_name"]
-    return _finish_part(part, block, _DOCUMENT_PART, reading, form={"part": "document_url"})
+    return _finish_part(part, block, _DOCUMENT_PART, reading, encoding={"part": "document_url"})
 
 
 _READERS: Final[dict[Any, Any]] = {
@@ -551,14 +553,14 @@ def _finish_part(
     known: frozenset[str],
     reading: Reading,
     fields: dict[str, Any] | None = None,
-    form: dict[str, Any] | None = None,
+    encoding: dict[str, Any] | None = None,
 ) -> Block:
     if not within(part, known):
         kept = {name: value for name, value in part.items() if name not in known}
-        form = cache_from_wire(kept, block, form, reading)
+        encoding = cache_from_wire(kept, block, encoding, reading)
         if kept:
             fields = {**(fields or {}), **kept}
-    return reading.mark(block, fields, form)
+    return reading.mark(block, fields, encoding)
 
 
 # ---------------------------------------------------------------------------------------------------- cache hints
@@ -566,22 +568,22 @@ def _finish_part(
 
 def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
     """Puts a cache hint on a part, message, call or tool: where it stood, or where the dialect has a place for it."""
-    form = state.get("form", {})
-    member = form.get("cache") or writing.dialect.get("cache_hints")
+    encoding = state.get("encoding", {})
+    member = encoding.get("cache") or writing.dialect.get("cache_hints")
     loss = writing.loss
     match member:
         case "cache_control":
             item["cache_control"] = {"type": "ephemeral"}
             if cache.get("ttl") is not None:
                 item["cache_control"]["ttl"] = cache["ttl"]
-        case "prompt_cache_breakpoint" if "cache" not in form and writing.place not in (USER, SYSTEM):
+        case "prompt_cache_breakpoint" if "cache" not in encoding and writing.place not in (USER, SYSTEM):
             loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
             return
         case "prompt_cache_breakpoint" if writing.breakpoints < writing.most_marks(MOST_BREAKPOINTS):
             writing.breakpoints += 1
             item["prompt_cache_breakpoint"] = {"mode": "explicit"}
             if (ttl := cache.get("ttl")) is not None:
-                if ttl in BREAKPOINT_TTLS or writing.whole or ttl == form.get("ttl"):
+                if ttl in BREAKPOINT_TTLS or writing.whole or ttl == encoding.get("ttl"):
                     item["prompt_cache_breakpoint"]["ttl"] = ttl
                 else:
                     loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -595,7 +597,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], p
 
 
 def cache_from_wire(
-    kept: Wire, item: dict[str, Any], form: dict[str, Any] | None, reading: Reading
+    kept: Wire, item: dict[str, Any], encoding: dict[str, Any] | None, reading: Reading
 ) -> dict[str, Any] | None:
     """Takes a readable cache hint out of the members that are `kept`, onto the item; notes its spelling in the form."""
     for member, mark in _MARKS.items():
@@ -612,9 +614,9 @@ def cache_from_wire(
         if member == "prompt_cache_breakpoint":
             reading.breakpoints += 1
             if ttl is not None and ttl not in BREAKPOINT_TTLS:
-                return {**(form or {}), "cache": member, "ttl": ttl}
-        return {**(form or {}), "cache": member}
-    return form
+                return {**(encoding or {}), "cache": member, "ttl": ttl}
+        return {**(encoding or {}), "cache": member}
+    return encoding
 
 
 _MARKS: Final[dict[str, dict[str, str]]] = {

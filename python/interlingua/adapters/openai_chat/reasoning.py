@@ -35,8 +35,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
     """
     state = writing.owned(block)
-    form = state.get("form") or {}
-    place = _place(block, state, form, writing)
+    encoding = state.get("encoding") or {}
+    place = _place(block, state, encoding, writing)
     if place is None:
         foreign = bool(block.get("provider_state")) and not state
         code = "foreign_state" if foreign else "unsupported_block"
@@ -47,12 +47,12 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
     if not said and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
-        writing.loss.drop(path, "empty_content", "shape", "empty reasoning says nothing in this place")
+        writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
         return PART, None
     if place == DETAILS:
-        return place, _detail_to_wire(block, path, state, form, writing)
+        return place, _detail_to_wire(block, path, state, encoding, writing)
     if place == PART:
-        return place, _part_to_wire(block, path, state, form, writing)
+        return place, _part_to_wire(block, path, state, encoding, writing)
     if block.get("signature") is not None:
         message = "reasoning carries no proof in this place"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
@@ -69,10 +69,10 @@ def _shown(block: Block, path: Path, writing: Writing) -> Block:
     return {name: value for name, value in block.items() if name not in ("signature", "provider_state")}
 
 
-def _place(block: Block, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing) -> str | None:
+def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing) -> str | None:
     if not state and block.get("provider_state") and not (writing.answering and block["type"] == "thinking"):
         return None
-    place = form.get("member") or writing.dialect.get("reasoning_replay")
+    place = encoding.get("member") or writing.dialect.get("reasoning_replay")
     if place in TEXTS or place == PART:
         return place if block["type"] == "thinking" else None
     return place if place == DETAILS else None
@@ -88,33 +88,33 @@ def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writi
 
 
 def _detail_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> Wire:
     redacted = block["type"] == "redacted_thinking"
-    kind = form.get("type") or ("reasoning.encrypted" if redacted else "reasoning.text")
-    item: Wire = {**state.get("fields", {}), "type": kind, **form.get("empty", {})}
+    kind = encoding.get("type") or ("reasoning.encrypted" if redacted else "reasoning.text")
+    item: Wire = {**state.get("fields", {}), "type": kind, **encoding.get("empty", {})}
     body = _BODY[kind]
     text = block["data"] if redacted else block["text"]
-    if text or (body not in form.get("empty", {}) and body not in form.get("absent", ())):
+    if text or (body not in encoding.get("empty", {}) and body not in encoding.get("absent", ())):
         item[body] = text
     if block.get("signature") is not None:
         item["signature"] = block["signature"]
-    if "index" in form:
-        item["index"] = form["index"]
+    if "index" in encoding:
+        item["index"] = encoding["index"]
     _report_rest(block, _REDACTED if redacted else THINKING_MEMBERS, path, writing)
     return item
 
 
 def _part_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> Wire:
-    if form.get("type") == "reasoning":
-        said: Wire = {"type": "summary_text", "text": block["text"], **form.get("empty", {})}
+    if encoding.get("type") == "reasoning":
+        said: Wire = {"type": "summary_text", "text": block["text"], **encoding.get("empty", {})}
         if block.get("signature") is not None:
             said["signature"] = block["signature"]
         _report_rest(block, THINKING_MEMBERS, path, writing)
         return {**state.get("fields", {}), "type": "reasoning", "summary": [said]}
-    pieces = form.get("thinking")
+    pieces = encoding.get("thinking")
     if pieces is None or _joined(pieces) != block["text"]:
         pieces = [{"type": "text", "text": block["text"]}]
     part: Wire = {**state.get("fields", {}), "type": "thinking", "thinking": pieces}
@@ -127,7 +127,9 @@ def _part_to_wire(
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def reasoning_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], form: dict[str, Any]) -> list[Block]:
+def reasoning_from_wire(
+    message: Wire, reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
+) -> list[Block]:
     """The reasoning of an assistant message that stands beside its content. Adds to the message's fields and form."""
     blocks: list[Block] = []
     said = ""
@@ -139,20 +141,20 @@ def reasoning_from_wire(message: Wire, reading: Reading, fields: dict[str, Any],
         elif details:
             fields[DETAILS] = details
         else:
-            form.setdefault("empty", {})[DETAILS] = details
+            encoding.setdefault("empty", {})[DETAILS] = details
     for name in TEXTS:
         if name not in message:
             continue
         text = message[name]
         if not text and (text is None or text == ""):
-            form.setdefault("empty", {})[name] = text
+            encoding.setdefault("empty", {})[name] = text
         elif not isinstance(text, str):
             fields[name] = text
         elif not said:
             blocks.insert(0, thinking_from_text(text, name, reading))
             said = text
         elif text == said:
-            form.setdefault("also", []).append(name)
+            encoding.setdefault("also", []).append(name)
         else:
             fields[name] = text
     return blocks
@@ -160,7 +162,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, fields: dict[str, Any],
 
 def thinking_from_text(text: str, member: str, reading: Reading) -> Block:
     """A thinking block from a member that holds plain text."""
-    return {"type": "thinking", "text": text, "provider_state": reading.state(form={"member": member})}
+    return {"type": "thinking", "text": text, "provider_state": reading.state(encoding={"member": member})}
 
 
 def detail_from_wire(item: Wire, reading: Reading) -> Block:
@@ -174,7 +176,7 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
         or not isinstance(item.get("signature"), (str, type(None)))
     ):
         return opaque(item, reading, DETAILS)
-    form: dict[str, Any] = {"member": DETAILS}
+    encoding: dict[str, Any] = {"member": DETAILS}
     if kind == "reasoning.encrypted":
         if not text:
             return opaque(item, reading, DETAILS)
@@ -182,18 +184,18 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
     else:
         block = {"type": "thinking", "text": text or ""}
         if kind != "reasoning.text":
-            form["type"] = kind
+            encoding["type"] = kind
         if item.get("signature") is not None:
             block["signature"] = item["signature"]
     if isinstance(item.get("index"), int):
-        form["index"] = item["index"]
-    known = ("type", body, "signature") if "index" not in form else ("type", body, "signature", "index")
+        encoding["index"] = item["index"]
+    known = ("type", body, "signature") if "index" not in encoding else ("type", body, "signature", "index")
     if empty := {name: None for name in (body, "signature") if name in item and item[name] is None}:
-        form["empty"] = empty
+        encoding["empty"] = empty
     if body not in item:
-        form["absent"] = [body]
+        encoding["absent"] = [body]
     fields = {name: value for name, value in item.items() if name not in known}
-    return reading.mark(block, fields, form)
+    return reading.mark(block, fields, encoding)
 
 
 def detail_text(item: Wire) -> str:
@@ -213,28 +215,28 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     if not are_words(pieces):
         return None
     block: Block = {"type": "thinking", "text": _joined(pieces)}
-    form: dict[str, Any] = {"member": PART}
+    encoding: dict[str, Any] = {"member": PART}
     if len(pieces) != 1:
-        form["thinking"] = pieces
+        encoding["thinking"] = pieces
     fields = {name: value for name, value in part.items() if name not in ("type", "thinking", "signature")}
     if isinstance(part.get("signature"), str):
         block["signature"] = part["signature"]
     elif "signature" in part:
         fields["signature"] = part["signature"]
-    return reading.mark(block, fields, form)
+    return reading.mark(block, fields, encoding)
 
 
 def _summary_from_wire(part: Wire, reading: Reading) -> Block | None:
     if (said := summary_of(part)) is None:
         return None
     block: Block = {"type": "thinking", "text": said["text"]}
-    form: dict[str, Any] = {"member": PART, "type": "reasoning"}
+    encoding: dict[str, Any] = {"member": PART, "type": "reasoning"}
     if said.get("signature"):
         block["signature"] = said["signature"]
     elif "signature" in said:
-        form["empty"] = {"signature": said["signature"]}
+        encoding["empty"] = {"signature": said["signature"]}
     fields = {name: value for name, value in part.items() if name not in ("type", "summary")}
-    return reading.mark(block, fields, form)
+    return reading.mark(block, fields, encoding)
 
 
 def summary_of(part: Wire) -> Wire | None:

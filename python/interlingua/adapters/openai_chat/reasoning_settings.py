@@ -25,7 +25,7 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
         return
     if not takes_reasoning(name, writing):
         return
-    if writing.own and (spelt := _spelt(value, writing)) is not None:
+    if writing.same_origin and (spelt := _spelt(value, writing)) is not None:
         body.update(spelt)
         return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
@@ -73,7 +73,7 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     mode = value.get("mode")
     if mode is None and "budget_tokens" in value:
         mode = "enabled"
-    if value.get("effort") == "none" and not writing.own:  # the member that turns it off is another one
+    if value.get("effort") == "none" and not writing.same_origin:  # the member that turns it off is another one
         mode, value = "disabled", NOTHING
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
@@ -246,19 +246,19 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
     members.request["reasoning"] = {**present, **read}
     if rest is not None:
         members.options[name] = rest
-    form: dict[str, Any] = members.form.setdefault("reasoning", {})
-    form[name] = spelt
+    encoding: dict[str, Any] = members.encoding.setdefault("reasoning", {})
+    encoding[name] = spelt
     return True
 
 
 def settle_settings(members: Members[Any]) -> None:
     """Forgets how reasoning was asked for where a writer would ask for it so."""
-    spelt: Wire | None = members.form.get("reasoning")
+    spelt: Wire | None = members.encoding.get("reasoning")
     if spelt is None:
         return
     control = members.endpoint.dialect.get("reasoning_control") or "reasoning_effort"
     if all(name in _CONTROLS.get(control, ()) and _is_plain(name, value) for name, value in spelt.items()):
-        del members.form["reasoning"]
+        del members.encoding["reasoning"]
 
 
 def _is_plain(name: str, value: Any) -> bool:
@@ -275,7 +275,7 @@ def _is_plain(name: str, value: Any) -> bool:
 
 def _spelt(value: Mapping[str, Any], writing: Writing) -> Wire | None:
     """The members that were read, where they still say what is asked for."""
-    spelt = writing.form.get("reasoning")
+    spelt = writing.encoding.get("reasoning")
     if not isinstance(spelt, dict):
         return None
     members: Members[None] = Members(spelt, writing.endpoint, None)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, keep_read, note_member
+from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -44,7 +44,7 @@ from interlingua.adapters._openai_members import (
     carry_shared_options,
     metadata,
     model_to_wire,
-    note_oddities,
+    record_quirks,
     sampling,
     schema_from_wire,
     schema_to_wire,
@@ -52,7 +52,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import guarded, recognised, says_json, written
+from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
@@ -94,12 +94,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, speaks_json=True)
+        return write_with_format(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
@@ -108,7 +108,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     try:
         body = _body(request, endpoint, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
     path = endpoint.dialect.get("path") or "/chat/completions"
     return {"method": "POST", "path": path, "headers": {}, "body": body}, loss.entries
@@ -123,7 +123,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if (model := model_to_wire(request, endpoint)) is not None:
         body["model"] = model
     body["messages"] = messages_to_wire(request, writing)
-    if not body["messages"] and not writing.was_odd("messages", "empty_content"):
+    if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -132,7 +132,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     write_members(request, body, _WRITERS, writing)
     effort_beside_tools(body, writing)
     if state is not None and own:
-        put_back_silent(body, writing.form)
+        put_back_silent(body, writing.encoding)
         report_own_state(state, loss, (), fields=True)
     elif state is not None:
         report_foreign_state(request, endpoint, loss, ())
@@ -156,7 +156,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    spelt = writing.form.get("token_limit")
+    spelt = writing.encoding.get("token_limit")
     member = spelt if spelt in _LIMITS else writing.dialect.get("token_limit") or _LIMITS[0]
     body[member] = within_limit(name, value, writing)
 
@@ -178,7 +178,7 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
     if most is not None and len(value) > most and not writing.same(name):
         value = value[:most]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
-    body["stop"] = value[0] if writing.form.get("stop") == "string" and len(value) == 1 else value
+    body["stop"] = value[0] if writing.encoding.get("stop") == "string" and len(value) == 1 else value
 
 
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
@@ -191,7 +191,7 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
     if name in body and not writing.source.get("logprobs") and not writing.same("logprobs", "top_logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
-        writing.loss.replace(("logprobs",), True, "required_default", "shape", message)
+        writing.loss.replace(("logprobs",), True, "required_default", "representation", message)
 
 
 def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
@@ -199,9 +199,9 @@ def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    form = writing.form
-    if writing.dialect.get("cache_hints") == "cache_control" or "cache" in form:
-        cache_to_wire(value, body, {"form": form}, (name,), writing)
+    encoding = writing.encoding
+    if writing.dialect.get("cache_hints") == "cache_control" or "cache" in encoding:
+        cache_to_wire(value, body, {"encoding": encoding}, (name,), writing)
     else:
         writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
 
@@ -210,7 +210,7 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
     body[name] = value
     asked = "stream_options" in (writing.source.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or any(
-        "stream_options" in writing.form.get(spelling, ()) for spelling in ("absent", "silent")
+        "stream_options" in writing.encoding.get(spelling, ()) for spelling in ("absent", "silent")
     )
     if value and not asked and not silent:
         body["stream_options"] = _INCLUDE_USAGE
@@ -220,7 +220,7 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    if (spelling := writing.form.get("response_format")) is not None and _format_from_wire(spelling) == value:
+    if (spelling := writing.encoding.get("response_format")) is not None and _format_from_wire(spelling) == value:
         body[name] = spelling
         return
     match asked_format(name, value, writing, enforced=True):
@@ -252,19 +252,19 @@ def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
             continue
         unknown = name in refused or (name == "stream_options" and silent)
-        if unknown and not writing.was_odd(f"options/{name}", "unsupported_field"):
+        if unknown and not writing.had_quirk(f"options/{name}", "unsupported_field"):
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
             continue
         needed = NEEDED.get(name)
-        if needed and not body.get(needed) and not writing.was_odd(f"options/{name}", "combination"):
-            loss.drop(path, "combination", "shape", f"without {needed} it says nothing, and is refused")
+        if needed and not body.get(needed) and not writing.had_quirk(f"options/{name}", "combination"):
+            loss.drop(path, "combination", "representation", f"without {needed} it says nothing, and is refused")
             continue
         if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
             value = _merged(value, body[name], path, writing)
             if value:
                 body[name] = {**body[name], **value}
             continue
-        if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.own):
+        if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.same_origin):
             loss.drop(path, "combination", "weakened", "another member of the request says it already")
             continue
         body[name] = value
@@ -305,7 +305,7 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
     if name in _LIMITS and all(limit in body for limit in _LIMITS):
         return
     if value is None or (name == "stream" and isinstance(value, bool)):
-        writing.loss.drop(path, "combination", "shape", "the member is read back as part of the request")
+        writing.loss.drop(path, "combination", "representation", "the member is read back as part of the request")
         return
     beside = {other: body[other] for other in _BESIDE if other != name and body.get(other)}
     before, _ = read_members(beside, Reading(writing.endpoint, DERIVED_IDS))
@@ -315,18 +315,18 @@ def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], wr
         return
     message = "the member is read back as part of the request"
     if left is None:
-        writing.loss.drop(path, "combination", "shape", message)
+        writing.loss.drop(path, "combination", "representation", message)
     else:
-        writing.loss.replace(path, left, "combination", "shape", message)
+        writing.loss.replace(path, left, "combination", "representation", message)
     message = "an option that the contract has a word for"
     for member, item in read.items():
         if member in ("options", "reasoning") or item == before.get(member):
             continue
         if member not in beside and not (member == "tools" and "functions" in beside):
-            writing.loss.replace((member,), item, "combination", "shape", message)
+            writing.loss.replace((member,), item, "combination", "representation", message)
     for key, item in (read.get("reasoning") or NOTHING).items():
         if (before.get("reasoning") or NOTHING).get(key) != item:
-            writing.loss.replace(("reasoning", key), item, "combination", "shape", message)
+            writing.loss.replace(("reasoning", key), item, "combination", "representation", message)
 
 
 _BESIDE: Final = ("stream", "tools", "functions", *sorted(SETTINGS))
@@ -338,7 +338,7 @@ def _merged(value: Wire, said: Wire, path: tuple[str, ...], writing: Writing) ->
     added = {member: item for member, item in value.items() if member not in said}
     message = "another member of the request says it already"
     if not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
+        writing.loss.drop(path, "combination", "weakened" if value else "representation", message)
         return added
     for member in value:
         if member in said:
@@ -383,23 +383,23 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     try:
-        request, form = read_members(body, reading)
+        request, encoding = read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request["messages"] = messages
     if not messages:
-        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form["marks"] = reading.breakpoints
+        encoding["marks"] = reading.breakpoints
     wanted = request.get("response_format") or NOTHING
     silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
-    keep_read(request, form, *((UNSAID,) if silent else ()))
-    request["provider_state"] = reading.state(form=form) if form else reading.state()
+    keep_read(request, encoding, *((UNSAID,) if silent else ()))
+    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
     silenced = endpoint.dialect.get("unsupported") or ()
     if endpoint.dialect.get("stream_options") is False:
         silenced = (*silenced, "stream_options")
-    note_oddities(request, reading.names.values(), body, endpoint, NEEDED, silenced)
-    return recognised(request), []
+    record_quirks(request, reading.names.values(), body, endpoint, NEEDED, silenced)
+    return extract_format(request), []
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
@@ -411,9 +411,9 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
     dialect = reading.endpoint.dialect
     members.read(_ROWS, ("messages",))
     if body.get("stream") is True and "stream_options" not in body and dialect.get("stream_options") is not False:
-        members.form.setdefault("absent", []).append("stream_options")
+        members.encoding.setdefault("absent", []).append("stream_options")
     settle_settings(members)
-    return members.request, members.form
+    return members.request, members.encoding
 
 
 def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -438,14 +438,14 @@ def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["max_output_tokens"] = limit
     if name != (members.endpoint.dialect.get("token_limit") or _LIMITS[0]):
-        members.form["token_limit"] = name
+        members.encoding["token_limit"] = name
     return True
 
 
 def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
     if isinstance(value, str):
         members.request["stop"] = [value]
-        members.form["stop"] = "string"
+        members.encoding["stop"] = "string"
         return True
     if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         return False
@@ -455,7 +455,7 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
     kept = {name: value}
-    members.form.update(cache_from_wire(kept, members.request, None, members.reading) or {})
+    members.encoding.update(cache_from_wire(kept, members.request, None, members.reading) or {})
     return not kept
 
 
@@ -465,7 +465,7 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["response_format"] = read
     if read["type"] == "json_schema" and ("schema" in value or None in value["json_schema"].values()):
-        members.form["response_format"] = value
+        members.encoding["response_format"] = value
     return True
 
 
@@ -498,7 +498,7 @@ def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
     if members.body.get("tools") or not isinstance(value, list) or not all(map(is_function, value)):
         return False
     members.request["tools"] = [function_from_wire(function, members.reading) for function in value]
-    members.form["tools"] = "functions"
+    members.encoding["tools"] = "functions"
     return True
 
 
@@ -513,7 +513,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["tool_choice"] = choice
     if not usual:
-        members.form["tool_choice"] = value
+        members.encoding["tool_choice"] = value
     return True
 
 
@@ -548,6 +548,6 @@ _ROWS: Final[Rows] = {
 }
 
 
-def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     return wrong_member(NAME, options, _ROWS)

@@ -14,7 +14,7 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._kit import NOTHING, Wire, keep
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
@@ -41,7 +41,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     try:
         body = _body(response, endpoint, loss, created)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
     return body, loss.entries
 
@@ -79,19 +79,19 @@ def _model(response: Response) -> str | None:
 
 def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss, answering=True)
-    fields, form = _own_parts(state)
+    fields, encoding = _own_parts(state)
     body: Wire = {}
     if "id" in response:
         body["id"] = response["id"]
     if (model := _model(response)) is not None:
         body["model"] = model
-    body["choices"] = _own_choices(response, fields, form, writing)
+    body["choices"] = _own_choices(response, fields, encoding, writing)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=True)
         if body["usage"] is not usage.get("raw"):
             report_usage(response, _UNCOUNTED, loss)
     report_rest(response, loss)
-    for name, value in form.get("empty", NOTHING).items():
+    for name, value in encoding.get("empty", NOTHING).items():
         body.setdefault(name, value)
     for name, value in fields.items():
         if name != "choice":
@@ -100,7 +100,7 @@ def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, 
 
 
 def _own_parts(state: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    return ((state.get("fields") or NOTHING), (state.get("form") or NOTHING)) if state else (NOTHING, NOTHING)
+    return ((state.get("fields") or NOTHING), (state.get("encoding") or NOTHING)) if state else (NOTHING, NOTHING)
 
 
 def answer_id(response: Mapping[str, Any]) -> str:
@@ -110,11 +110,11 @@ def answer_id(response: Mapping[str, Any]) -> str:
 
 
 def _own_choices(
-    response: Response, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    response: Response, fields: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> list[Wire]:
-    if form.get("choices") == []:
+    if encoding.get("choices") == []:
         return []
-    choices = [_own_choice(response, 0, fields.get("choice") or NOTHING, form.get("choice") or NOTHING, writing)]
+    choices = [_own_choice(response, 0, fields.get("choice") or NOTHING, encoding.get("choice") or NOTHING, writing)]
     for position, choice in enumerate(response.get("alternatives") or (), 1):
         state = choice.get("provider_state")
         own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
@@ -124,20 +124,20 @@ def _own_choices(
 
 
 def _own_choice(
-    choice: dict[str, Any], position: int, fields: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    choice: dict[str, Any], position: int, fields: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> Wire:
-    wire: Wire = {"index": form.get("index", position)}
+    wire: Wire = {"index": encoding.get("index", position)}
     wire["message"] = answer_to_wire(choice["message"], message_path(position), writing)
     if (logprobs := choice.get("logprobs")) is not None:
         wire["logprobs"] = logprobs
     content = choice["message"]["content"]
     wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
     stop = stop_to_wire(choice, content, writing.dialect)
-    for name, value in form.get("empty", NOTHING).items():
+    for name, value in encoding.get("empty", NOTHING).items():
         wire[name] = value
     for name, value in fields.items():
         wire.setdefault(name, value)
-    for name in form.get("absent", ()):
+    for name in encoding.get("absent", ()):
         wire.pop(name, None)
     if word != choice.get("finish_reason_raw"):
         wire["finish_reason"] = word  # an edit made it another end
@@ -175,7 +175,7 @@ def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wi
     wire = logprobs_to_wire(logprobs)
     if wire != logprobs:
         message = "every token has a list of others here, though it be empty"
-        writing.loss.replace((*path, "logprobs"), wire, "required_default", "shape", message)
+        writing.loss.replace((*path, "logprobs"), wire, "required_default", "representation", message)
     return wire
 
 
@@ -250,7 +250,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
-    return answered(read_response(body, endpoint, ids)), []
+    return unwrap_answer_call(read_response(body, endpoint, ids)), []
 
 
 def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
@@ -260,13 +260,13 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
     fields, empty = extras(body, _BODY)
     fields = fields or {}
-    form: dict[str, Any] = {"empty": empty} if empty else {}
+    encoding: dict[str, Any] = {"empty": empty} if empty else {}
     response: Response = {}
-    _read_identity(body, endpoint, response, fields, form)
+    _read_identity(body, endpoint, response, fields, encoding)
     if not choices:
         response["message"] = {"role": "assistant", "content": []}
         response["finish_reason"] = "other"
-        form["choices"] = []
+        encoding["choices"] = []
     read = [_choice_from_wire(choice, position, endpoint, ids) for position, choice in enumerate(choices)]
     if read:
         first, choice_fields, choice_form = read[0]
@@ -274,16 +274,16 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
         if choice_fields:
             fields["choice"] = choice_fields
         if choice_form:
-            form["choice"] = choice_form
+            encoding["choice"] = choice_form
     usage = body.get("usage")
     if isinstance(usage, dict):
         response["usage"] = usage_from_wire(usage, endpoint)
     elif "usage" in body:
-        (form.setdefault("empty", {}) if usage is None else fields)["usage"] = usage
+        (encoding.setdefault("empty", {}) if usage is None else fields)["usage"] = usage
     if len(read) > 1:
         response["alternatives"] = [_alternative(*choice, endpoint) for choice in read[1:]]
     state = endpoint.state()
-    keep(state, fields, form)
+    keep(state, fields, encoding)
     response["provider_state"] = state
     return response
 
@@ -293,24 +293,24 @@ _CHOICE: Final = frozenset(("index", "message", "finish_reason", "logprobs"))
 
 
 def _read_identity(
-    body: Wire, endpoint: Endpoint, response: Response, fields: dict[str, Any], form: dict[str, Any]
+    body: Wire, endpoint: Endpoint, response: Response, fields: dict[str, Any], encoding: dict[str, Any]
 ) -> None:
     for name in ("id", "model"):
         value = body.get(name)
         if isinstance(value, str) and value:
             response[name] = value if name == "id" else endpoint.model_id(value)
         elif value is None and name in body:
-            form.setdefault("empty", {})[name] = None
+            encoding.setdefault("empty", {})[name] = None
         elif name in body:
             fields[name] = value
 
 
 def _alternative(
-    choice: dict[str, Any], fields: dict[str, Any] | None, form: dict[str, Any] | None, endpoint: Endpoint
+    choice: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None, endpoint: Endpoint
 ) -> dict[str, Any]:
-    if fields or form:
+    if fields or encoding:
         choice["provider_state"] = endpoint.state(
-            **({"fields": fields} if fields else {}), **({"form": form} if form else {})
+            **({"fields": fields} if fields else {}), **({"encoding": encoding} if encoding else {})
         )
     return choice
 
@@ -323,11 +323,11 @@ def _choice_from_wire(
     try:
         fields, empty = extras(choice, _CHOICE)
         message = choice.get("message")
-        form: dict[str, Any] = {"empty": empty} if empty else {}
+        encoding: dict[str, Any] = {"empty": empty} if empty else {}
         if not isinstance(message, dict):
             if message is not None:
                 raise TypeError(message)
-            _note_missing(choice, "message", form)
+            _note_missing(choice, "message", encoding)
             message = {}
         read: dict[str, Any] = {"message": answer_from_wire(message, Reading(endpoint, ids))}
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
@@ -335,7 +335,7 @@ def _choice_from_wire(
             "the answer cannot be read: a member is missing or has the wrong type", path=path, adapter=NAME
         ) from problem
     if choice.get("index", _ABSENT) != position or isinstance(choice["index"], bool):
-        _note_index(choice, form)
+        _note_index(choice, encoding)
     raw = choice.get("finish_reason")
     read["finish_reason"] = finish_from_wire(raw, read["message"]["content"])
     if isinstance(raw, str):
@@ -343,18 +343,18 @@ def _choice_from_wire(
         if fields is not None and raw == "stop" == read["finish_reason"] and "stop_told" in endpoint.dialect:
             _read_stop(read, fields, endpoint.dialect["stop_told"])
     elif raw is None:
-        _note_missing(choice, "finish_reason", form)
+        _note_missing(choice, "finish_reason", encoding)
     else:
-        form.setdefault("empty", {})["finish_reason"] = raw
+        encoding.setdefault("empty", {})["finish_reason"] = raw
     logprobs = choice.get("logprobs")
     if isinstance(logprobs, dict):
         read["logprobs"] = logprobs
     elif logprobs is None:
         if "logprobs" in choice:
-            form.setdefault("empty", {})["logprobs"] = None
+            encoding.setdefault("empty", {})["logprobs"] = None
     else:
         fields = {**(fields or {}), "logprobs": logprobs}
-    return read, fields, form
+    return read, fields, encoding
 
 
 def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> None:
@@ -369,18 +369,18 @@ def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> Non
 _ABSENT: Final = object()
 
 
-def _note_missing(choice: Wire, name: str, form: dict[str, Any]) -> None:
+def _note_missing(choice: Wire, name: str, encoding: dict[str, Any]) -> None:
     if name in choice:
-        form.setdefault("empty", {})[name] = None
+        encoding.setdefault("empty", {})[name] = None
     else:
-        form.setdefault("absent", []).append(name)
+        encoding.setdefault("absent", []).append(name)
 
 
-def _note_index(choice: Wire, form: dict[str, Any]) -> None:
+def _note_index(choice: Wire, encoding: dict[str, Any]) -> None:
     if "index" in choice:
-        form["index"] = choice["index"]
+        encoding["index"] = choice["index"]
     else:
-        form.setdefault("absent", []).append("index")
+        encoding.setdefault("absent", []).append("index")
 
 
 def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, failed
 from interlingua.adapters.openai_chat.citations import annotations_from_wire
 from interlingua.adapters.openai_chat.context import Reading
-from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, note_oddities, part_from_wire
+from interlingua.adapters.openai_chat.parts import ASSISTANT, Block, part_from_wire, record_quirks
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     PART,
@@ -170,7 +170,7 @@ class Choice(Blocks):
             if kind == "refusal":
                 block["refusal"] = True
             elif kind == "thinking":
-                block["provider_state"] = self.reading.state(form=self._spelling(key))
+                block["provider_state"] = self.reading.state(encoding=self._spelling(key))
             self._open(kind, key, block)
         if text:
             self.pieces.append(text)
@@ -282,7 +282,7 @@ class Choice(Blocks):
             parts.append(part)
             self.pause()
             block = part_from_wire(part, self.reading)
-            note_oddities([block], ASSISTANT, self.reading)
+            record_quirks([block], ASSISTANT, self.reading)
             self.whole(block, (_CONTENT_LANE, len(parts) - 1))
 
     # -- typed reasoning

@@ -98,7 +98,7 @@ def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -
     state = block.get("provider_state")
     if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
         return block
-    if (state.get("form") or NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
+    if (state.get("encoding") or NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
         return block  # told whole, in a member of its own
     for name in state.get("fields") or ():
         at = (*path, "provider_state", "fields", name)
@@ -184,7 +184,7 @@ class _Writer(Writer):
         return self._form(block).get("member") or (replay if replay != "none" else None)
 
     def _form(self, block: Block) -> Mapping[str, Any]:
-        return self.writing.owned(block).get("form", NOTHING)
+        return self.writing.owned(block).get("encoding", NOTHING)
 
     def _next_call(self, choice: int) -> int:
         """The index of a further call of a choice."""

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from interlingua.adapters._kit import Mirror
+from interlingua.adapters._kit import BiMap
 
 NAME: Final = "openai_chat"
 
@@ -49,7 +49,7 @@ is never told as `stop`; `error` is OpenRouter's word."""
 FINAL: Final = frozenset(("length", "content_filter", "refusal", "error"))
 """Reasons that hold even when the answer has calls: the calls may be cut off."""
 
-AUDIO: Final = Mirror({"wav": "audio/wav", "mp3": "audio/mpeg"})
+AUDIO: Final = BiMap({"wav": "audio/wav", "mp3": "audio/mpeg"})
 
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 

@@ -50,8 +50,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
-        form = writing.form
-        if form.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
+        encoding = writing.encoding
+        if encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
             body["functions"] = [tool["function"] for tool in present]
         else:
             body["tools"] = present
@@ -65,17 +65,17 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     name = writing.tool_name(tool["name"])
     if name != tool["name"]:
         writing.report_name((*path, "name"), name)
-    if kind == "function" and tool.get("input_schema") is None and not writing.own:
+    if kind == "function" and tool.get("input_schema") is None and not writing.same_origin:
         tool = _with_parameters(tool, path, writing)
     if within(tool, _PLAIN_TOOL) and (writing.whole or not tool.get("strict")):
         return {"type": "function", "function": _plain_function(tool, name)}
     state = writing.owned(tool)
     fields = state.get("fields", {})
-    empty = state.get("form", {}).get("empty", {})
+    empty = state.get("encoding", {}).get("empty", {})
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    elif kind == "custom" and not writing.own:
+    elif kind == "custom" and not writing.same_origin:
         tool = _with_nested_grammar(tool, path, writing)
     inner: Wire = {
         **empty.get(kind, {}),
@@ -103,7 +103,9 @@ def _with_parameters(tool: Tool, path: Path, writing: Writing) -> Tool:
     if not writing.dialect.get("parameters_required"):
         return tool
     schema = {"type": "object", "properties": {}}
-    writing.loss.replace((*path, "input_schema"), schema, "required_default", "shape", "the wire demands a schema")
+    writing.loss.replace(
+        (*path, "input_schema"), schema, "required_default", "representation", "the wire demands a schema"
+    )
     return {**tool, "input_schema": schema}
 
 
@@ -113,7 +115,7 @@ def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     if not isinstance(given, dict) or given.keys() != _FLAT_GRAMMAR or given["type"] != "grammar":
         return tool
     nested = {"type": "grammar", "grammar": {name: given[name] for name in ("syntax", "definition")}}
-    writing.loss.replace((*path, "format"), nested, "schema_rewritten", "shape", "the wire nests a grammar")
+    writing.loss.replace((*path, "format"), nested, "schema_rewritten", "representation", "the wire nests a grammar")
     return {**tool, "format": nested}
 
 
@@ -128,7 +130,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         return None
     read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
     if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
-        writing.loss.replace(path, read, "unsupported_value", "shape", "the tool is read back as what it says")
+        writing.loss.replace(path, read, "unsupported_value", "representation", "the tool is read back as what it says")
         return tool["definition"]
     report_own_state(writing.owned(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
@@ -139,7 +141,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
 def _refuses_strict(tool: Tool, function: Wire, path: Path, writing: Writing) -> bool:
     """Whether the provider cannot enforce the schema of a function, or that of any; reported."""
     if writing.dialect.get("strict_tools") is not False or writing.same(STRICT):
-        return writing.refuses_strict(function.get("parameters"), path, kept=writing.is_odd(tool, TOOLS))
+        return writing.refuses_strict(function.get("parameters"), path, kept=writing.has_quirk(tool, TOOLS))
     writing.loss.drop(path, "unsupported_field", "weakened", "the provider enforces no schema of a function")
     return True
 
@@ -182,8 +184,8 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if len(tool) > 2:
         kept = {name: value for name, value in tool.items() if name not in ("type", kind)}
         state = read.pop("provider_state", {})
-        form = cache_from_wire(kept, read, state.get("form"), reading)
-        reading.mark(read, {**state.get("fields", {}), **kept}, form)
+        encoding = cache_from_wire(kept, read, state.get("encoding"), reading)
+        reading.mark(read, {**state.get("fields", {}), **kept}, encoding)
     return read
 
 
@@ -242,14 +244,14 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    form = writing.form
-    legacy = form.get("tools") == "functions" and "tools" not in body
+    encoding = writing.encoding
+    legacy = encoding.get("tools") == "functions" and "tools" not in body
     has_tools = "tools" in body or "functions" in body
-    if not has_tools and (legacy or not writing.was_odd("tool_choice", "combination")):
+    if not has_tools and (legacy or not writing.had_quirk("tool_choice", "combination")):
         report_toolless(choice, writing)
         return
     member = "function_call" if legacy else "tool_choice"
-    spelling = form.get("tool_choice")
+    spelling = encoding.get("tool_choice")
     if isinstance(spelling, dict) and spelling.keys() == _LEGACY_CHOICE and not legacy:
         spelling = None  # the tools are no longer told in the old way
     offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
@@ -361,13 +363,13 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     name = writing.tool_name(block["name"])
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
-    if writing.own:
+    if writing.same_origin:
         writing.called[block["id"]] = name
     state = writing.owned(block)
-    if within(block, _PLAIN_CALL) and (not state or "form" not in state) and _says_nothing(block):
+    if within(block, _PLAIN_CALL) and (not state or "encoding" not in state) and _says_nothing(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
-    return _call_to_wire(block, name, (*turn, "content", index), state, state.get("form") or {}, writing)
+    return _call_to_wire(block, name, (*turn, "content", index), state, state.get("encoding") or {}, writing)
 
 
 _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
@@ -380,7 +382,7 @@ def _says_nothing(block: Block) -> bool:
 
 
 def _call_to_wire(
-    block: Block, name: str, path: Path, state: Mapping[str, Any], form: Mapping[str, Any], writing: Writing
+    block: Block, name: str, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> Wire:
     call: Wire = {"id": writing.call_id(block, state), "type": "function"}
     if block.get("kind") == "custom" and (state or not writing.folds_custom):
@@ -388,9 +390,9 @@ def _call_to_wire(
         call["custom"] = inner = {"name": name, "input": custom_input(block, path, writing.loss)}
     else:
         kind = "function"
-        call["function"] = inner = {"name": name, "arguments": _arguments(block, form, path, writing)}
-    if form:
-        _respell(call, inner, form, block, writing)
+        call["function"] = inner = {"name": name, "arguments": _arguments(block, encoding, path, writing)}
+    if encoding:
+        _respell(call, inner, encoding, block, writing)
     if (fields := state.get("fields")) is not None:
         if kind in fields:
             call[kind] = {**fields[kind], **inner}
@@ -401,27 +403,27 @@ def _call_to_wire(
     return call
 
 
-def _respell(call: Wire, inner: Wire, form: Mapping[str, Any], block: Block, writing: Writing) -> None:
-    if "index" in form:
-        call["index"] = form["index"]
-    for name, value in form.get("empty", {}).items():
+def _respell(call: Wire, inner: Wire, encoding: Mapping[str, Any], block: Block, writing: Writing) -> None:
+    if "index" in encoding:
+        call["index"] = encoding["index"]
+    for name, value in encoding.get("empty", {}).items():
         if name != "id" or not writing.needs_id(block["id"]):
             call[name] = value
-    for name in form.get("absent", ()):
+    for name in encoding.get("absent", ()):
         if name != "id" or not writing.needs_id(block["id"]):
             call.pop(name, None)
         if name == "arguments" and not (block["input"] or block.get("input_raw")):
             inner.pop(name, None)
 
 
-def _arguments(block: Block, form: Mapping[str, Any], path: Path, writing: Writing) -> Any:
+def _arguments(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Any:
     """The arguments, which some write as an object, or as null where there are none."""
     if block.get("input_raw") is None and block.get("kind") != "custom":
-        if form.get("arguments_are") == "object":
+        if encoding.get("arguments_are") == "object":
             return block["input"]
-        if "arguments" in form and form["arguments"] is None and not block["input"]:
+        if "arguments" in encoding and encoding["arguments"] is None and not block["input"]:
             return None
-    return arguments_to_wire(block, form, path, writing.loss)
+    return arguments_to_wire(block, encoding, path, writing.loss)
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
@@ -434,14 +436,14 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         if type(name) is str and name and type(text) is str and (value := parse_arguments(text)) is not None:
             state = reading.call_state(wire_id)
             if arguments_text(value) != text:
-                state["form"] = {"arguments": text}
+                state["encoding"] = {"arguments": text}
             canonical = canonical or reading.call(wire_id, name)
             return {"type": "tool_use", "id": canonical, "name": name, "input": value, "provider_state": state}
     if not _is_call(inner, kind, wire_id):
         return opaque(call, reading, CALLS)
     name = inner["name"]
     block: Block = {"type": "tool_use", "id": canonical or reading.call(wire_id or "", name), "name": name}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     fields: dict[str, Any] = {}
     if kind == "custom":
         block["kind"] = "custom"
@@ -450,19 +452,19 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
         known_inner = _CUSTOM_CALL
     else:
         kind = "function"
-        read_any_arguments(inner, block, form)
+        read_any_arguments(inner, block, encoding)
         known_inner = _FUNCTION_CALL
     if not within(inner, known_inner):
         kept = {member: value for member, value in inner.items() if member not in known_inner}
         fields[kind] = kept
     if len(call) != 3 or "type" not in call or "id" not in call:
-        _read_call_extras(call, kind, block, fields, form, reading)
+        _read_call_extras(call, kind, block, fields, encoding, reading)
     elif not call["type"] or wire_id is None:
-        form["empty"] = {member: call[member] for member in ("type", "id") if not call[member]}
+        encoding["empty"] = {member: call[member] for member in ("type", "id") if not call[member]}
     state = reading.state()
     if wire_id is not None:
         state["id"] = wire_id
-    keep(state, fields, form)
+    keep(state, fields, encoding)
     block["provider_state"] = state
     return block
 
@@ -482,34 +484,34 @@ def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
 
 
 def _read_call_extras(
-    call: Wire, kind: str, block: Block, fields: dict[str, Any], form: dict[str, Any], reading: Reading
+    call: Wire, kind: str, block: Block, fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
 ) -> None:
     kept = {name: value for name, value in call.items() if name not in ("id", "type", kind)}
     if isinstance(kept.get("index"), int):
-        form["index"] = kept.pop("index")
-    form.update(cache_from_wire(kept, block, None, reading) or {})
+        encoding["index"] = kept.pop("index")
+    encoding.update(cache_from_wire(kept, block, None, reading) or {})
     empty = {name: kept.pop(name) for name in list(kept) if kept[name] is None}
     empty |= {name: call[name] for name in ("id", "type") if name in call and call[name] in (None, "") and name != "id"}
     if "id" in call and call["id"] is None:
         empty["id"] = None
     if empty:
-        form["empty"] = empty
+        encoding["empty"] = empty
     if absent := [name for name in ("id", "type") if name not in call]:
-        form["absent"] = form.get("absent", []) + absent
+        encoding["absent"] = encoding.get("absent", []) + absent
     fields.update(kept)
 
 
-def read_any_arguments(inner: Wire, block: Block, form: dict[str, Any]) -> None:
+def read_any_arguments(inner: Wire, block: Block, encoding: dict[str, Any]) -> None:
     """Reads `arguments`, which some write as an object, as null, or not at all."""
     value = inner.get("arguments")
     if isinstance(value, str):
-        read_arguments(value, block, form)
+        read_arguments(value, block, encoding)
     elif value is None:
         block["input"] = {}
         if "arguments" in inner:
-            form["arguments"] = None
+            encoding["arguments"] = None
         else:
-            form["absent"] = ["arguments"]
+            encoding["absent"] = ["arguments"]
     else:
         block["input"] = value
-        form["arguments_are"] = "object"
+        encoding["arguments_are"] = "object"

@@ -4,6 +4,19 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
+from interlingua.adapters.openai_chat.assistant_members import (
+    CALLS_LAST,
+    CONTENT,
+    IMAGES,
+    REASONING,
+    REFUSAL,
+    SOUND,
+    Turn,
+    is_plain,
+    joined_parts,
+    one_refusal,
+    one_text,
+)
 from interlingua.adapters.openai_chat.citations import annotations_from_wire, annotations_to_wire, own_citations
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -17,9 +30,9 @@ from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     USER,
     Block,
-    note_oddities,
     part_from_wire,
     part_to_wire,
+    record_quirks,
     report_reading,
 )
 from interlingua.adapters.openai_chat.reasoning import (
@@ -31,19 +44,6 @@ from interlingua.adapters.openai_chat.reasoning import (
     detail_text,
     reasoning_from_wire,
     reasoning_to_wire,
-)
-from interlingua.adapters.openai_chat.sorted_turn import (
-    CALLS_LAST,
-    CONTENT,
-    IMAGES,
-    REASONING,
-    REFUSAL,
-    SOUND,
-    Turn,
-    is_plain,
-    joined_parts,
-    one_refusal,
-    one_text,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_any_arguments
@@ -60,7 +60,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     content = message["content"]
     if len(message) == 2 and len(content) == 1:
         block = content[0]
-        if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.own):
+        if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.same_origin):
             return {"role": "assistant", "content": block["text"]}
     path: Path = ("messages", position)
     if (plain := _plain_turn(message, content, path, writing, request)) is not None:
@@ -71,7 +71,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
-        _reasoning_members(turn, wire, state.get("form") or NOTHING, path, writing)
+        _reasoning_members(turn, wire, state.get("encoding") or NOTHING, path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
@@ -84,14 +84,14 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
         state = writing.owned(message)
         if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
             return None
-        form = state.get("form") or NOTHING
-        if not form.keys() <= _EMPTINESS or not form.get("empty", NOTHING).keys() <= _CONTENT_ALONE:
+        encoding = state.get("encoding") or NOTHING
+        if not encoding.keys() <= _EMPTINESS or not encoding.get("empty", NOTHING).keys() <= _CONTENT_ALONE:
             return None
-        if form.get("empty"):
-            if form["empty"]["content"]:
+        if encoding.get("empty"):
+            if encoding["empty"]["content"]:
                 return None
-            wire["content"] = form["empty"]["content"]
-        elif form.get("absent") == ["content"]:
+            wire["content"] = encoding["empty"]["content"]
+        elif encoding.get("absent") == ["content"]:
             del wire["content"]
     begin = 0  # of the calls
     first = content[0] if content else None
@@ -107,7 +107,7 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
         if block["type"] != "tool_use":
             return None
         call_state: dict[str, Any] | None = block.get("provider_state")
-        if call_state is not None and "form" in call_state and "legacy" in call_state["form"]:
+        if call_state is not None and "encoding" in call_state and "legacy" in call_state["encoding"]:
             return None
     wire["tool_calls"] = [
         call_to_wire(content[index], index, path, writing, request) for index in range(begin, len(content))
@@ -115,7 +115,7 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     return wire
 
 
-_STATE_OF_FORM: Final = frozenset(("adapter", "provider", "form"))
+_STATE_OF_FORM: Final = frozenset(("adapter", "provider", "encoding"))
 _EMPTINESS: Final = frozenset(("empty", "absent"))
 _CONTENT_ALONE: Final = frozenset(("content",))
 
@@ -123,7 +123,7 @@ _CONTENT_ALONE: Final = frozenset(("content",))
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
     content = message["content"]
-    if not writing.own and len(message) == 2:
+    if not writing.same_origin and len(message) == 2:
         if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and content[0]["text"]:
             return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
@@ -133,17 +133,17 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
     state = writing.owned(message)
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
-        _reasoning_members(turn, wire, form, path, writing)
+        _reasoning_members(turn, wire, encoding, path, writing)
     turn.report_moves()
     wire = finish_message(message, wire, state, path, writing)
-    if not writing.own:
+    if not writing.same_origin:
         wire.setdefault("refusal", None)
-    elif "role" in form:
-        wire["role"] = form["role"]
-    elif "role" in form.get("absent", ()):
+    elif "role" in encoding:
+        wire["role"] = encoding["role"]
+    elif "role" in encoding.get("absent", ()):
         del wire["role"]
     return wire
 
@@ -157,12 +157,12 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return
-        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.own:
+        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.same_origin:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
             _place({**block, "refusal": False}, index, content, turn, request)
             return
-        case "text" if block.get("refusal") and turn.answer and not writing.own:
+        case "text" if block.get("refusal") and turn.answer and not writing.same_origin:
             _place_refusal(block, index, turn)
             return
         case "text" if block.get("refusal") and _is_member(block, index, content, turn):
@@ -192,7 +192,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             read = call_from_wire if kind == CALLS else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
-        case "image" if writing.form_of(block).get("member") == "images":
+        case "image" if writing.encoding_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, USER)
             if part is not None and part["type"] == "image_url":
                 turn.stands(IMAGES, index)
@@ -220,7 +220,7 @@ def _place_refusal(block: Block, index: int, turn: Turn) -> None:
     """The clients of an answer read one refusal, behind its text: what a stream of it adds up to."""
     path = (*turn.path, "content", index)
     if not block["text"]:
-        turn.writing.loss.drop(path, "empty_content", "shape", "a refusal without words is none on this wire")
+        turn.writing.loss.drop(path, "empty_content", "representation", "a refusal without words is none on this wire")
         turn.dropped.add(index)
         return
     turn.stands(REFUSAL, index)
@@ -236,7 +236,7 @@ def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bo
     state = turn.writing.owned(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
-    return (state.get("form") or NOTHING).get("part") != "refusal" and not any(
+    return (state.get("encoding") or NOTHING).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
     )
 
@@ -270,15 +270,17 @@ def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
     source = block["source"]
     if "id" not in state or turn.sound is not None or source["kind"] != "base64":
         return None
-    if turn.answer or turn.writing.own:
+    if turn.answer or turn.writing.same_origin:
         read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
         read["source"] = {"kind": "base64", "data": source["data"]}
         report_reading(block, read, path, turn.writing)
         return audio_to_wire(block, state)
     loss = turn.writing.loss
-    loss.drop(path, "unsupported_source", "shape", "the provider has the sound under its id")
+    loss.drop(path, "unsupported_source", "representation", "the provider has the sound under its id")
     where = (*turn.path, "provider_state", "fields", "audio")
-    loss.replace(where, {"id": state["id"]}, "unsupported_source", "shape", "the provider has the sound under its id")
+    loss.replace(
+        where, {"id": state["id"]}, "unsupported_source", "representation", "the provider has the sound under its id"
+    )
     return {"id": state["id"]}
 
 
@@ -291,29 +293,29 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
 
 
 def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
-    form = state.get("form") or NOTHING
-    empty = form.get("empty", NOTHING)
+    encoding = state.get("encoding") or NOTHING
+    empty = encoding.get("empty", NOTHING)
     wire: Wire = {"role": "assistant"}
     turn.refusal = one_refusal(turn)
-    written = spelt(turn.parts, form)
+    written = spelt(turn.parts, encoding)
     others = bool(turn.calls or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
     if written == "" and (others or turn.answer):
         _drop_empty(turn, content)
         written = None
-    if written is not None and (written != "" or writing.own):
+    if written is not None and (written != "" or writing.same_origin):
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(turn, content, path, writing)
     elif empty.get("content") == "" and not (turn.answer or others or spoken):
         wire["content"] = ""
         message = "an empty answer is written as an empty text"
-        writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "shape", message)
-    elif not (others or spoken or turn.answer or (writing.own and "nothing" in form and not content)):
+        writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "representation", message)
+    elif not (others or spoken or turn.answer or (writing.same_origin and "nothing" in encoding and not content)):
         wire["content"] = filled(path, writing)
     elif "content" in empty and not empty["content"]:
         wire["content"] = empty["content"]
-    elif "content" in form.get("absent", ()):
+    elif "content" in encoding.get("absent", ()):
         pass
     elif turn.answer or not others or turn.calls or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
@@ -321,7 +323,7 @@ def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], pa
         wire["content"] = ""
     if turn.citations is not None:
         _annotations_to_wire(turn, wire, writing)
-    if turn.answer and not writing.own and len(turn.parts) > 1:
+    if turn.answer and not writing.same_origin and len(turn.parts) > 1:
         wire["content"] = one_text(turn) if all(map(is_plain, turn.parts)) else joined_parts(turn, content)
     for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
                         ("audio", turn.sound), ("tool_calls", turn.calls)):  # fmt: skip
@@ -342,7 +344,7 @@ def _drop_empty(turn: Turn, content: list[Block]) -> None:
     index = _empty_text(turn, content)
     if index is not None:
         message = "an empty text says nothing beside the rest"
-        turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "shape", message)
+        turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "representation", message)
         turn.dropped.add(index)
         turn.citations = None
 
@@ -350,11 +352,11 @@ def _drop_empty(turn: Turn, content: list[Block]) -> None:
 def _filled_text(turn: Turn, content: list[Block], path: Path, writing: Writing) -> str:
     index = _empty_text(turn, content) or 0
     where = (*path, "content", index, "text")
-    writing.loss.replace(where, FILLER, "filler", "shape", "the wire takes no empty message")
+    writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
     return FILLER
 
 
-def _reasoning_members(turn: Turn, wire: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def _reasoning_members(turn: Turn, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:
     if turn.texts and any(map(detail_text, turn.details)):
         for index in turn.texts_at:
             message = "reasoning that is told in detail has no other text beside it"
@@ -368,16 +370,16 @@ def _reasoning_members(turn: Turn, wire: Wire, form: Mapping[str, Any], path: Pa
             first, *others = turn.texts_at
             content = (*path, "content")
             message = "reasoning before one answer is one text on this wire"
-            writing.loss.replace((*content, first, "text"), text, "merged_turn", "shape", message)
+            writing.loss.replace((*content, first, "text"), text, "merged_turn", "representation", message)
             for index in others:
-                writing.loss.drop((*content, index), "merged_turn", "shape", message)
+                writing.loss.drop((*content, index), "merged_turn", "representation", message)
                 turn.dropped.add(index)
     said = "".join(map(detail_text, turn.details)) or "".join(said for _, said in turn.texts)
-    for name in form.get("also", ()):
+    for name in encoding.get("also", ()):
         wire.setdefault(name, said)
     required = writing.dialect.get("reasoning_replay_required")
     replay = writing.dialect.get("reasoning_replay")
-    if required and turn.calls and not writing.own and replay in TEXTS:
+    if required and turn.calls and not writing.same_origin and replay in TEXTS:
         wire.setdefault(replay, "")
 
 
@@ -409,11 +411,11 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
     role = message.get("role")
     if role != "assistant":
         state = read.setdefault("provider_state", reading.state())
-        form = state.setdefault("form", {})
+        encoding = state.setdefault("encoding", {})
         if "role" in message:
-            form["role"] = role
+            encoding["role"] = role
         else:
-            form.setdefault("absent", []).append("role")
+            encoding.setdefault("absent", []).append("role")
     return read
 
 
@@ -424,30 +426,30 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     if within(message, _PLAIN_TURN) and message.get("tool_calls"):
         return _turn_from_wire(message, content, reading)
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     fields: dict[str, Any] = {}
-    blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, form)
+    blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, encoding)
     calls, legacy = message.get("tool_calls"), message.get("function_call")
     if content == "" and (answer or blocks or any(message.get(name) for name in _SAYING)):
-        form.setdefault("empty", {})["content"] = ""
+        encoding.setdefault("empty", {})["content"] = ""
         said: list[Block] = []
     else:
-        said = content_from_wire(message, reading, form, assistant=True)
+        said = content_from_wire(message, reading, encoding, assistant=True)
         blocks += said
     if len(message) > 2 or "role" not in message or "content" not in message:
-        _read_members(message, blocks, said, reading, fields, form)
+        _read_members(message, blocks, said, reading, fields, encoding)
     if calls:
         reading.turn()
         blocks += [call_from_wire(call, reading) for call in calls]
     elif "tool_calls" in message:
-        form.setdefault("empty", {})["tool_calls"] = calls
+        encoding.setdefault("empty", {})["tool_calls"] = calls
     if "function_call" in message:
-        _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, form)
+        _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, encoding)
     if not (blocks or content == "" or answer) and _SPOKEN_FIELDS.isdisjoint(fields):
-        form["nothing"] = True
+        encoding["nothing"] = True
     if content is None and "content" in message and all(block["type"] in _UNSAID for block in blocks) and not answer:
-        form.setdefault("empty", {})["content"] = None
-    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, form, reading)
+        encoding.setdefault("empty", {})["content"] = None
+    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, encoding, reading)
 
 
 _UNSAID: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
@@ -456,22 +458,22 @@ _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 
 def _turn_from_wire(message: Wire, content: Any, reading: Reading) -> Message:
     """The turn that most are: calls, and perhaps a text before them."""
-    form: dict[str, Any] | None = None
+    encoding: dict[str, Any] | None = None
     blocks: list[Block] = []
     if content is None:
         if "content" not in message:
-            form = {"absent": ["content"]}
+            encoding = {"absent": ["content"]}
     elif content == "":
-        form = {"empty": {"content": ""}}
+        encoding = {"empty": {"content": ""}}
     elif type(content) is str:
         blocks.append({"type": "text", "text": content})
     else:
-        form = {}
-        blocks += content_from_wire(message, reading, form, assistant=True)
+        encoding = {}
+        blocks += content_from_wire(message, reading, encoding, assistant=True)
     reading.turn()
     for call in message["tool_calls"]:
         blocks.append(call_from_wire(call, reading))
-    return reading.mark({"role": "assistant", "content": blocks}, None, form)
+    return reading.mark({"role": "assistant", "content": blocks}, None, encoding)
 
 
 def _read_members(
@@ -480,30 +482,30 @@ def _read_members(
     said: list[Block],
     reading: Reading,
     fields: dict[str, Any],
-    form: dict[str, Any],
+    encoding: dict[str, Any],
 ) -> None:
     """The members beside content that hold what was said: annotations, refusal, images, sound."""
     if "annotations" in message:
-        annotations_from_wire(message["annotations"], said, reading, fields, form)
+        annotations_from_wire(message["annotations"], said, reading, fields, encoding)
     if "refusal" in message:
         refusal = message["refusal"]
         if isinstance(refusal, str) and refusal:
             blocks.append({"type": "text", "text": refusal, "refusal": True})
         elif not refusal:
-            form.setdefault("empty", {})["refusal"] = refusal
+            encoding.setdefault("empty", {})["refusal"] = refusal
         else:
             fields["refusal"] = refusal
     if "images" in message:
-        _images_from_wire(message["images"], blocks, reading, fields, form)
+        _images_from_wire(message["images"], blocks, reading, fields, encoding)
     if "audio" in message:
-        _audio_from_wire(message["audio"], blocks, reading, fields, form)
+        _audio_from_wire(message["audio"], blocks, reading, fields, encoding)
 
 
 def _images_from_wire(
-    images: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+    images: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
 ) -> None:
     if not images:
-        form.setdefault("empty", {})["images"] = images
+        encoding.setdefault("empty", {})["images"] = images
         return
     read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
     if not read or any(block["type"] != "image" for block in read):
@@ -511,16 +513,16 @@ def _images_from_wire(
         return
     for block in read:
         state = block.setdefault("provider_state", reading.state())
-        state["form"] = {**state.get("form", {}), "member": "images"}
-    note_oddities(read, USER, reading)
+        state["encoding"] = {**state.get("encoding", {}), "member": "images"}
+    record_quirks(read, USER, reading)
     blocks += read
 
 
 def _audio_from_wire(
-    audio: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+    audio: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
 ) -> None:
     if audio is None:
-        form.setdefault("empty", {})["audio"] = None
+        encoding.setdefault("empty", {})["audio"] = None
     elif isinstance(audio, dict) and isinstance(audio.get("data"), str) and isinstance(audio.get("id"), str):
         block: Block = {"type": "audio", "source": {"kind": "base64", "data": audio["data"]}}
         if isinstance(audio.get("transcript"), str):
@@ -535,11 +537,11 @@ def _audio_from_wire(
 
 
 def _legacy_from_wire(
-    legacy: Any, blocks: list[Block], calls: bool, reading: Reading, fields: dict[str, Any], form: dict[str, Any]
+    legacy: Any, blocks: list[Block], calls: bool, reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
 ) -> None:
     """The one call of the time before tools: it has no id, so its name stands for one."""
     if legacy is None:
-        form.setdefault("empty", {})["function_call"] = None
+        encoding.setdefault("empty", {})["function_call"] = None
         return
     readable = (
         isinstance(legacy, dict)
@@ -560,7 +562,7 @@ def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
     spelling: dict[str, Any] = {"legacy": True}
     read_any_arguments(legacy, block, spelling)
-    block["provider_state"] = state = reading.state(form=spelling)
+    block["provider_state"] = state = reading.state(encoding=spelling)
     if len(legacy) > 2 and (kept := {k: v for k, v in legacy.items() if k not in ("name", "arguments")}):
         state["fields"] = {"function": kept}
     return block

@@ -71,8 +71,8 @@ class Writing(Target):
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.reply = reply
-        self.answer = reply and not self.own
-        self.whole = reply and self.own
+        self.answer = reply and not self.same_origin
+        self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
 

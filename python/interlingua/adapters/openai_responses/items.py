@@ -73,17 +73,17 @@ class _Turn:
     def say(self, part: Wire, block: Block) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
         state = self.writing.owned(block) if len(block) > 2 else NOTHING
-        form = state.get("form") or NOTHING
-        if self.open is None or (state and _begins(state, form)):
+        encoding = state.get("encoding") or NOTHING
+        if self.open is None or (state and _begins(state, encoding)):
             self.close()
             # what came from nowhere, or was put into an answer of this wire, has all that an item of an answer has
             made = self.writing.answer or (self.writing.reply and not state)
             item: Wire = {"role": "assistant", "content": []}
-            if form.get("typed") or made:
+            if encoding.get("typed") or made:
                 item["type"] = "message"
             if state:
-                _item_members(item, state, form, _OF_PARTS.union(form.get("of_parts", ())))
-                for name in form.get("of_item", ()):
+                _item_members(item, state, encoding, _OF_PARTS.union(encoding.get("of_parts", ())))
+                for name in encoding.get("of_item", ()):
                     item[name] = item.pop(f"item/{name}")
             if made:
                 item.setdefault("id", made_id("msg_", block.get("text", ""), len(self.items)))
@@ -91,22 +91,22 @@ class _Turn:
                 if part.get("type") == "output_text":
                     part.setdefault("annotations", [])
                     part.setdefault("logprobs", [])
-            self.parts = made or bool(form.get("parts"))
+            self.parts = made or bool(encoding.get("parts"))
             self.open = item
             self.items.append(item)
         self.open["content"].append(part)
 
 
-def _begins(state: Mapping[str, Any], form: Mapping[str, Any]) -> bool:
+def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
     """Whether a block is the first of a message item: only that one has what belongs to the item."""
-    if "id" in state or form.get("starts") or "status" in form:
+    if "id" in state or encoding.get("starts") or "status" in encoding:
         return True
-    of_parts = form.get("of_parts", ())
+    of_parts = encoding.get("of_parts", ())
     return any(name not in _OF_PARTS and name not in of_parts for name in state.get("fields") or ())
 
 
 def _item_members(
-    item: Wire, state: Mapping[str, Any], form: Mapping[str, Any], of_parts: Container[str] = frozenset()
+    item: Wire, state: Mapping[str, Any], encoding: Mapping[str, Any], of_parts: Container[str] = frozenset()
 ) -> None:
     """Writes what belongs to an item; `of_parts` names the fields that belong to its parts."""
     for name, value in (state.get("fields") or NOTHING).items():
@@ -114,9 +114,9 @@ def _item_members(
             item.setdefault(name, value)
     if "id" in state:
         item["id"] = state["id"]
-    if "status" in form:
-        item["status"] = form["status"]
-    for name, value in form.get("nulls", NOTHING).items():
+    if "status" in encoding:
+        item["status"] = encoding["status"]
+    for name, value in encoding.get("nulls", NOTHING).items():
         item.setdefault(name, value)
 
 
@@ -176,7 +176,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         turn.reasoning.append((len(turn.items) - 1, index, block))
     elif kind == "tool_result":
         raise InvalidRequest("a tool_result stands in a tool message", path=pointer(path), adapter=NAME)
-    elif kind == "opaque" and writing.form_of(block).get("part"):
+    elif kind == "opaque" and writing.encoding_of(block).get("part"):
         part = own_part(block, path, writing, assistant=True)
         if part is not None:
             turn.say(part, block)
@@ -241,7 +241,7 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if len(block) == 2:
         return part
     state = writing.owned(block)
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     if block.get("citations"):
         if not block.get("refusal") and all(writing.owned(citation) for citation in block["citations"]):
             part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
@@ -251,13 +251,13 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
     if block.get("cache") is not None:
-        cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
+        cache_to_wire(block["cache"], part, encoding, (*path, "cache"), writing)
     if state:
-        of_parts = form.get("of_parts", ())
+        of_parts = encoding.get("of_parts", ())
         for name, value in (state.get("fields") or NOTHING).items():
             if name in _OF_PARTS or name in of_parts:
                 part[name] = value
-        for name, value in form.get("empty", NOTHING).items():
+        for name, value in encoding.get("empty", NOTHING).items():
             part.setdefault(name, value)
     report_state(block, writing, path)
     report_unknown(block, TEXT, writing.loss, path)
@@ -295,22 +295,22 @@ _SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
 
 def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
     state = writing.owned(block) if "provider_state" in block else NOTHING
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     call_id = writing.call_id(block, state)
     if block.get("kind") == "custom" and (state or not writing.folds_custom):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)
     else:
         item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = arguments_to_wire(block, form, path, writing.loss)
+        item["arguments"] = arguments_to_wire(block, encoding, path, writing.loss)
         if block.get("kind") == "custom":
             writing.calls[block["id"]] = "function"
-    if "item_id" in form:
-        item["id"] = form["item_id"]
+    if "item_id" in encoding:
+        item["id"] = encoding["item_id"]
     elif writing.answer:
         item["id"] = made_id("ctc_" if "input" in item else "fc_", call_id)
     if state:
-        _item_members(item, {"fields": state.get("fields")}, form)
+        _item_members(item, {"fields": state.get("fields")}, encoding)
     if writing.answer:
         item.setdefault("status", "completed")
     if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
@@ -331,7 +331,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """A reasoning item; None for reasoning that has no place here."""
     writing = turn.writing
     state = writing.owned(block)
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     signature = block.get("signature")
     plain = writing.dialect.get("plain_reasoning") is True
     if not (state or writing.answer or (plain and not block.get("provider_state"))):
@@ -342,14 +342,14 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     elif writing.answer:
         item["id"] = made_id("rs_", block["text"], len(turn.items))
     fields = state.get("fields") or NOTHING
-    item |= _reasoning_text(block["text"], fields, form, "content" if plain and not state else "summary")
+    item |= _reasoning_text(block["text"], fields, encoding, "content" if plain and not state else "summary")
     if signature is not None and (state or not block.get("provider_state")):
         item["encrypted_content"] = signature
     elif signature is not None:
         message = "a signature of another provider cannot be replayed here"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
     if state:
-        _item_members(item, {"fields": fields}, form, {place[-1] for place in form.get("of_parts", ())})
+        _item_members(item, {"fields": fields}, encoding, {place[-1] for place in encoding.get("of_parts", ())})
     if len(block) > 2:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
@@ -358,21 +358,21 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     return item
 
 
-def _reasoning_text(text: str, fields: Mapping[str, Any], form: Mapping[str, Any], member: str) -> Wire:
+def _reasoning_text(text: str, fields: Mapping[str, Any], encoding: Mapping[str, Any], member: str) -> Wire:
     """`summary` and `content`: as they were, while they still add up to the text."""
-    summary, content = form.get("summary"), form.get("content")
+    summary, content = encoding.get("summary"), encoding.get("content")
     if (summary is not None or content is not None) and _joined(summary, content) == text:
         item: Wire = {}
         if summary is not None:
             item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
-        elif not form.get("summary_absent"):
+        elif not encoding.get("summary_absent"):
             item["summary"] = []
         if content is not None:
             item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
-        for place in form.get("of_parts", ()):
+        for place in encoding.get("of_parts", ()):
             item[place[0]][place[1]][place[2]] = fields[place[-1]]
         return item
-    if form.get("summary_absent") and not text:
+    if encoding.get("summary_absent") and not text:
         return {}
     if member == "content" or (content and not summary):
         return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
@@ -398,7 +398,9 @@ def _settle_reasoning(turn: _Turn) -> None:
         plain = writing.dialect.get("plain_reasoning") is True
         proven = writing.noted(block, "unproven") or plain or _is_proven(item, followed or item)
         if proven and (
-            followed is not None or (plain and not writing.own) or (writing.noted(block, "last") and not goes_on)
+            followed is not None
+            or (plain and not writing.same_origin)
+            or (writing.noted(block, "last") and not goes_on)
         ):
             continue
         turn.items[at] = None
@@ -473,43 +475,43 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         blocks: list[Block] = [{"type": "text", "text": content}]
         if len(item) == 2 and not starts:
             return blocks
-        form: dict[str, Any] = {}
+        encoding: dict[str, Any] = {}
     elif isinstance(content, list) and content:
         if not all(isinstance(part, dict) for part in content):
             return None
         blocks = [_said_from_wire(part, reading) for part in content]
-        form = {"parts": True} if len(blocks) == 1 else {}
+        encoding = {"parts": True} if len(blocks) == 1 else {}
     else:
         return None
     if starts:
-        form["starts"] = True
+        encoding["starts"] = True
     if "type" in item:
-        form["typed"] = True
+        encoding["typed"] = True
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
-    if kept := _keep(item, _MESSAGE, state, form):
+    if kept := _keep(item, _MESSAGE, state, encoding):
         of_part: dict[str, Any] = state.get("fields") or {}
         if both := [name for name in kept if name in _OF_PARTS or name in of_part]:
-            form["of_item"] = both
+            encoding["of_item"] = both
             kept = {f"item/{name}" if name in both else name: value for name, value in kept.items()}
         state["fields"] = {**of_part, **kept}
-    if form:
-        state["form"] = {**state.get("form", {}), **form}
+    if encoding:
+        state["encoding"] = {**state.get("encoding", {}), **encoding}
     elif len(state) == 2:
         del first["provider_state"]
     return blocks
 
 
-def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], form: dict[str, Any]) -> dict[str, Any]:
+def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
     """Notes id, status and nulls of an item; gives the members that have no canonical meaning."""
     kept: dict[str, Any] = {}
     for name, value in item.items():
         if name == "id" and isinstance(value, str):
             state["id"] = value
         elif name == "status" and isinstance(value, str):
-            form["status"] = value
+            encoding["status"] = value
         elif value is None and name != "type":
-            form.setdefault("nulls", {})[name] = None
+            encoding.setdefault("nulls", {})[name] = None
         elif name not in known or name in ("id", "status"):
             kept[name] = value
     return kept
@@ -523,33 +525,33 @@ def _said_from_wire(part: Wire, reading: Reading) -> Block:
     kind = part.get("type")
     member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
-        return {**opaque(part, reading), "provider_state": reading.state(form={"part": True})}
+        return {**opaque(part, reading), "provider_state": reading.state(encoding={"part": True})}
     block: Block = {"type": "text", "text": text}
     if kind == "refusal":
         block["refusal"] = True
-    form: dict[str, Any] = {} if kind in ("output_text", "refusal") else {"said": kind}
-    if len(part) == 2 and not form:
+    encoding: dict[str, Any] = {} if kind in ("output_text", "refusal") else {"said": kind}
+    if len(part) == 2 and not encoding:
         return block
     fields: dict[str, Any] = {}
     for name, value in part.items():
         if name == "type" or name == member:
             continue
         if value is None or value == []:
-            form.setdefault("empty", {})[name] = value
+            encoding.setdefault("empty", {})[name] = value
         elif name == "annotations" and kind != "refusal" and _are_citations(value):
             block["citations"] = [_citation_from_wire(item, reading) for item in value]
         else:
             fields[name] = value
     if CACHE in fields:
-        cache_from_wire(fields, block, form, reading)
-    if fields or form:
+        cache_from_wire(fields, block, encoding, reading)
+    if fields or encoding:
         state = block["provider_state"] = reading.state()
         if fields:
             state["fields"] = fields
             if of_parts := [name for name in fields if name not in _OF_PARTS]:
-                form["of_parts"] = of_parts
-        if form:
-            state["form"] = form
+                encoding["of_parts"] = of_parts
+        if encoding:
+            state["encoding"] = encoding
     return block
 
 
@@ -586,20 +588,20 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)
     state = reading.call_state(call_id)
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
-        read_arguments(text, block, form)
+        read_arguments(text, block, encoding)
     if len(item) > 4:
-        if kept := _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, form):
+        if kept := _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding):
             state["fields"] = kept
         if isinstance(item_id := item.get("id"), str):
             # two ids: the one that the result names is the call's, the item's own is only its name in the list
-            form["item_id"] = item_id
+            encoding["item_id"] = item_id
             state["id"] = call_id
-    if form:
-        state["form"] = form
+    if encoding:
+        state["encoding"] = encoding
     block["provider_state"] = state
     return block
 
@@ -621,21 +623,21 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     if encrypted is not None:
         block["signature"] = encrypted
     state = reading.state()
-    form: dict[str, Any] = {}
-    kept = _keep(item, _REASONING, state, form)
+    encoding: dict[str, Any] = {}
+    kept = _keep(item, _REASONING, state, encoding)
     if of_parts:
-        form["of_parts"] = of_parts
+        encoding["of_parts"] = of_parts
         kept |= fields
     if of_parts or summary is None or content is not None or summary != ([text] if text else []):
         if summary is not None:
-            form["summary"] = summary
+            encoding["summary"] = summary
         if content is not None:
-            form["content"] = content
+            encoding["content"] = content
         if summary is None:
-            form["summary_absent"] = True
+            encoding["summary_absent"] = True
     if encrypted is None and "id" not in state:
-        form["unproven"] = True  # there is no proof of it
-    keep(state, kept, form)
+        encoding["unproven"] = True  # there is no proof of it
+    keep(state, kept, encoding)
     block["provider_state"] = state
     return block
 

@@ -39,7 +39,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
         content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
     order, moves = _order(messages, request, writing)
-    if writing.own:
+    if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
     before: int | None = None
     merges: list[tuple[int, int]] = []
@@ -52,7 +52,7 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
                 _finish_turn(message, path, writing)
                 if not written:
                     text = "a turn without items is no turn on this wire"
-                    writing.loss.drop(path, "empty_content", "shape", text)
+                    writing.loss.drop(path, "empty_content", "representation", text)
                 elif before is None:
                     before = position
                 else:
@@ -64,17 +64,17 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
             case _:
                 before = None
                 items.append(_plain_to_wire(message, path, writing))
-    alone = writing.was_odd("messages", "empty_content") or (writing.own and is_continued(request, writing))
+    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and is_continued(request, writing))
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
     for position, to in moves:
         text = "results come in the order of their calls, and no instructions before them"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "shape", text)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", text)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
-        writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "shape", text)
+        writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
     return instructions, items
 
 
@@ -111,10 +111,10 @@ def _speak_json(request: Request, writing: Writing) -> bool:
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
     if item.get("role") != "system" or len(item) != 2 or not isinstance(item.get("content"), str):
         return False
-    if not writing.own:
+    if not writing.same_origin:
         return True
     messages = request["messages"]
-    return bool(messages) and writing.form_of(messages[0]).get("member") == "instructions"
+    return bool(messages) and writing.encoding_of(messages[0]).get("member") == "instructions"
 
 
 def _order(
@@ -206,7 +206,7 @@ def is_continued(request: Request, writing: Writing) -> bool:
 
 def is_foreign(request: Request, writing: Writing) -> bool:
     """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
-    return not writing.own and (request.get("provider_state") or NOTHING).get("adapter") == NAME
+    return not writing.same_origin and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
 def _provider_calls(messages: list[Message], endpoint: Endpoint) -> set[str]:
@@ -229,9 +229,11 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
-    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.own:
+    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.same_origin:
         role = "system"
-        writing.loss.replace((*path, "role"), role, "role_folded", "shape", "the provider knows no developer role")
+        writing.loss.replace(
+            (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
+        )
     for index, block in enumerate(content):
         if block["type"] in ("tool_use", "tool_result"):
             raise InvalidRequest(
@@ -239,19 +241,19 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
                 path=f"/messages/{path[1]}/content/{index}",
                 adapter=NAME,
             )
-    form = writing.form_of(message)
+    encoding = writing.encoding_of(message)
     wire: Wire = {"role": role}
-    if form.get("typed"):
+    if encoding.get("typed"):
         wire["type"] = "message"
-    written = _content_to_wire(content, (*path, "content"), writing, form)
+    written = _content_to_wire(content, (*path, "content"), writing, encoding)
     if written is not None:
         wire["content"] = written
-    elif "absent" not in form:
-        wire["content"] = form["content"] if "content" in form else _filled(path, writing)
+    elif "absent" not in encoding:
+        wire["content"] = encoding["content"] if "content" in encoding else _filled(path, writing)
     return wire if len(message) == 2 else _finish_message(message, wire, path, writing)
 
 
-def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: Mapping[str, Any]) -> Any:
+def _content_to_wire(content: list[Block], path: Path, writing: Writing, encoding: Mapping[str, Any]) -> Any:
     """A string for a single plain text, else parts; None when nothing is left."""
     parts: list[Wire] = []
     for index, block in enumerate(content):
@@ -259,23 +261,23 @@ def _content_to_wire(content: list[Block], path: Path, writing: Writing, form: M
             parts.append({"type": "input_text", "text": block["text"]})
         elif (part := part_to_wire(block, (*path, index), writing)) is not None:
             parts.append(part)
-    return _spelt(parts, form)
+    return _spelt(parts, encoding)
 
 
-def _spelt(parts: list[Wire], form: Mapping[str, Any]) -> Any:
+def _spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> Any:
     if not parts:
         return None
     if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text":
         text = part.get("text")
         if isinstance(text, str):
-            return parts if form.get("parts") else text
+            return parts if encoding.get("parts") else text
     return parts
 
 
 def _filled(path: Path, writing: Writing) -> str:
     where = path if path == ("system",) else (*path, "content")
     value = [{"type": "text", "text": FILLER}]
-    writing.loss.replace(where, value, "filler", "shape", "the wire takes no empty message")
+    writing.loss.replace(where, value, "filler", "representation", "the wire takes no empty message")
     return FILLER
 
 
@@ -283,12 +285,12 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
     """What messages have beside content: an id, own members, and what has no place on this wire."""
     state = writing.owned(message)
     if state:
-        form = state.get("form") or NOTHING
+        encoding = state.get("encoding") or NOTHING
         if "id" in state:
             wire["id"] = state["id"]
         for name in ("status", "nulls"):
-            if name in form:
-                wire |= form[name] if name == "nulls" else {name: form[name]}
+            if name in encoding:
+                wire |= encoding[name] if name == "nulls" else {name: encoding[name]}
         for name, value in (state.get("fields") or NOTHING).items():
             wire.setdefault(name, value)
     report_envelope(message, path, writing)
@@ -319,8 +321,8 @@ def report_envelope(message: Message, path: Path, writing: Writing) -> None:
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block = result_of(message, path, NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    form = NOTHING if trivial else writing.form_of(message)
-    kind = form.get("kind") or writing.calls.get(block["tool_use_id"])
+    encoding = NOTHING if trivial else writing.encoding_of(message)
+    kind = encoding.get("kind") or writing.calls.get(block["tool_use_id"])
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)
     content = block["content"]
@@ -330,14 +332,14 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    written = _spelt(_result_parts(block, where, writing, form.get("envelope")), form)
-    if written is None and "content" in form and not block["content"]:
-        written = form["content"]
+    written = _spelt(_result_parts(block, where, writing, encoding.get("envelope")), encoding)
+    if written is None and "content" in encoding and not block["content"]:
+        written = encoding["content"]
     elif written is None:
         written = ""
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
-        writing.loss.replace((*where, "content"), value, "filler", "shape", message_)
+        writing.loss.replace((*where, "content"), value, "filler", "representation", message_)
     wire["output"] = written
     if len(block) > 3:
         if block.get("cache") is not None:
@@ -356,7 +358,7 @@ def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> 
             parts.append(part)
     if block.get("is_error"):
         message = "the failure is told in the first line of the result"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "shape", message)
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
     envelop(parts, "input_text", failed=bool(block.get("is_error")), spelling=spelling)
     return parts
 
@@ -373,7 +375,7 @@ def input_from_wire(
     """
     messages: list[Message] = []
     if instructions is not None:
-        state = reading.state(form={"member": "instructions"})
+        state = reading.state(encoding={"member": "instructions"})
         messages.append(
             {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
         )
@@ -464,7 +466,7 @@ def _note_last(turn: list[Block]) -> None:
     for block in reversed(turn):
         if block["type"] != "thinking":
             return
-        block["provider_state"]["form"] = {**block["provider_state"].get("form", {}), "last": True}
+        block["provider_state"]["encoding"] = {**block["provider_state"].get("encoding", {}), "last": True}
 
 
 _OTHERS: Final = frozenset(("user", "system", "developer"))
@@ -501,60 +503,60 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
     role, content = item["role"], item.get("content")
     if len(item) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     if "type" in item:
-        form["typed"] = True
-    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, form)}
-    return _finish(item, message, _PLAIN, form, reading)
+        encoding["typed"] = True
+    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, encoding)}
+    return _finish(item, message, _PLAIN, encoding, reading)
 
 
-def _content_from_wire(item: Wire, member: str, reading: Reading, form: dict[str, Any]) -> list[Block]:
+def _content_from_wire(item: Wire, member: str, reading: Reading, encoding: dict[str, Any]) -> list[Block]:
     content = item.get(member)
     if type(content) is str:
         return [{"type": "text", "text": content}]
     if isinstance(content, list):
         blocks = [part_from_wire(part, reading) for part in content]
         if not blocks:
-            form["content"] = []
+            encoding["content"] = []
         elif len(blocks) == 1 and len(blocks[0]) == 2:
-            form["parts"] = True
+            encoding["parts"] = True
         return blocks
     if content is not None:
         raise TypeError(content)
-    form["content" if member in item else "absent"] = None
+    encoding["content" if member in item else "absent"] = None
     return []
 
 
-def _finish(item: Wire, message: Message, known: frozenset[str], form: dict[str, Any], reading: Reading) -> Message:
+def _finish(item: Wire, message: Message, known: frozenset[str], encoding: dict[str, Any], reading: Reading) -> Message:
     state = reading.state()
     fields: dict[str, Any] = {}
     for name, value in item.items():
         if name in known:
             continue
         if value is None:
-            form.setdefault("nulls", {})[name] = None
+            encoding.setdefault("nulls", {})[name] = None
         elif name == "id" and isinstance(value, str):
             state["id"] = value
         elif name == "status" and isinstance(value, str):
-            form["status"] = value
+            encoding["status"] = value
         else:
             fields[name] = value
-    keep(state, fields, form)
+    keep(state, fields, encoding)
     if len(state) > 2:
         message["provider_state"] = state
     return message
 
 
 def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
-    form: dict[str, Any] = {}
+    encoding: dict[str, Any] = {}
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
     if reading.kinds.get(canonical, "function") != kind:
-        form["kind"] = kind
-    blocks = _content_from_wire(item, "output", reading, form)
+        encoding["kind"] = kind
+    blocks = _content_from_wire(item, "output", reading, encoding)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks, form):
+    if open_envelope(blocks, encoding):
         block["is_error"] = True
     if not paired:
         block["provider_state"] = reading.call_state(item["call_id"])
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return message if len(item) == 3 and not form else _finish(item, message, _OUTPUT, form, reading)
+    return message if len(item) == 3 and not encoding else _finish(item, message, _OUTPUT, encoding, reading)

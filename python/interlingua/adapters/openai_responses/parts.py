@@ -76,7 +76,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
     seen = {name: block.get(name) for name in ("type", "adapter", "kind", "value")}
     if seen != {name: read.get(name) for name in seen}:
         message = "the item is read back as what it says"
-        writing.loss.replace(path, read, "unsupported_value", "shape", message)
+        writing.loss.replace(path, read, "unsupported_value", "representation", message)
 
 
 _OPAQUE: Final = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
@@ -109,15 +109,15 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 def text_kind(block: Block, usual: str, writing: Writing) -> str:
     """The type of a text part: the usual one of its place, but what was read here goes back as it was."""
-    return writing.form_of(block).get("said", usual) if writing.own and len(block) > 2 else usual
+    return writing.encoding_of(block).get("said", usual) if writing.same_origin and len(block) > 2 else usual
 
 
 def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, writing: Writing) -> None:
     """What all blocks have: a cache hint, a state, nulls, members that this version does not know."""
-    form = writing.form_of(block)
+    encoding = writing.encoding_of(block)
     if block.get("cache") is not None:
-        cache_to_wire(block["cache"], part, form, (*path, "cache"), writing)
-    for name, value in form.get("empty", NOTHING).items():
+        cache_to_wire(block["cache"], part, encoding, (*path, "cache"), writing)
+    for name, value in encoding.get("empty", NOTHING).items():
         if value is None:  # an empty list is a spelling of what an answer says
             part.setdefault(name, None)
     report_state(block, writing, path)
@@ -131,7 +131,7 @@ _PART: Final = "part"
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
     data = block["source"].get("data")
-    odd = writing.is_odd(block, _PART)
+    odd = writing.has_quirk(block, _PART)
     if data is None or not (data or odd):
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
@@ -175,7 +175,7 @@ def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     member, address = found
     part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
     if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.whole or writing.form_of(block).get("detail") == detail:
+        if detail in DETAILS or writing.whole or writing.encoding_of(block).get("detail") == detail:
             part["detail"] = detail
         else:
             message = "the wire has no such word for how closely to look"
@@ -190,16 +190,16 @@ def _document_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None
     member, address = found
     for name in ("title", "context", "citations_enabled"):
         if block.get(name) not in (None, False):
-            severity = "weakened" if block[name] else "shape"
+            severity = "weakened" if block[name] else "representation"
             message = f"the wire has no {name.replace('_', ' ')} of a document"
             writing.loss.drop((*path, name), "unsupported_field", severity, message)
     part: Wire = {"type": "input_file", member: address}
-    if block.get("name") or (block.get("name") is not None and (writing.own or member != "file_data")):
+    if block.get("name") or (block.get("name") is not None and (writing.same_origin or member != "file_data")):
         part["filename"] = block["name"]
-    elif member == "file_data" and not writing.form_of(block).get("nameless"):
+    elif member == "file_data" and not writing.encoding_of(block).get("nameless"):
         part["filename"] = "document"
         message = "the wire demands a file name"
-        writing.loss.replace((*path, "name"), "document", "required_default", "shape", message)
+        writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
     return part
 
 
@@ -213,27 +213,27 @@ def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | No
             if written != media_type:
                 code = "required_default" if media_type is None else "unsupported_value"
                 message = "the media type is written as the wire demands it"
-                loss.replace((*path, "media_type"), written, code, "shape", message)
+                loss.replace((*path, "media_type"), written, code, "representation", message)
             return "file_data", data_uri(written, source["data"])
         case "url":
             url: str = source.get("data", "")
             if (found := inline(url)) is not None:
                 value = {"kind": "base64", "data": found[1]}
                 message = "a data URI is read back as its bytes"
-                loss.replace((*path, "source"), value, "unsupported_source", "shape", message)
+                loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
                 if media_type != found[0]:
-                    loss.replace((*path, "media_type"), found[0], "unsupported_source", "shape", message)
+                    loss.replace((*path, "media_type"), found[0], "unsupported_source", "representation", message)
                 return "file_data", url
             if media_type is not None:
                 message = "the server tells the type of a file that it fetches"
-                loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
+                loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
             return "file_url", url
         case "file_id" if (
             source.get("provider") in (None, writing.endpoint.provider) or writing.endpoint.provider is None
         ):
             if media_type is not None:
                 message = "the provider knows the type of its file"
-                loss.drop((*path, "media_type"), "unsupported_field", "shape", message)
+                loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
             return "file_id", source.get("data", "")
         case _:
             return None
@@ -319,7 +319,7 @@ def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
     _finish(part, block, _IMAGE_PART, reading)
     if detail is not None and detail not in DETAILS:
         state = block.setdefault("provider_state", reading.state())
-        state["form"] = {**state.get("form", NOTHING), "detail": detail}
+        state["encoding"] = {**state.get("encoding", NOTHING), "detail": detail}
     return block
 
 
@@ -333,19 +333,19 @@ def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
     _finish(part, block, _FILE_PART, reading)
     if name is None and "file_data" in part:
         state = block.setdefault("provider_state", reading.state())
-        state["form"] = {**state.get("form", NOTHING), "nameless": True}
+        state["encoding"] = {**state.get("encoding", NOTHING), "nameless": True}
     return block
 
 
 def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *, said: str | None = None) -> Block:
-    form: dict[str, Any] = {} if said is None else {"said": said}
+    encoding: dict[str, Any] = {} if said is None else {"said": said}
     if empty := {name: None for name, value in part.items() if value is None}:
-        form["empty"] = empty
+        encoding["empty"] = empty
     kept = {name: value for name, value in part.items() if name not in known and value is not None}
-    cache_from_wire(kept, block, form, reading)
-    if kept or form:
+    cache_from_wire(kept, block, encoding, reading)
+    if kept or encoding:
         state = block.setdefault("provider_state", reading.state())
-        keep(state, kept, form)
+        keep(state, kept, encoding)
     return block
 
 
@@ -354,10 +354,10 @@ def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *
 CACHE: Final = "prompt_cache_breakpoint"
 
 
-def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], path: Path, writing: Writing) -> None:
+def cache_to_wire(cache: dict[str, Any], item: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:
     """Puts a cache hint on a part or tool: where it stood, or where the dialect keeps one."""
     loss = writing.loss
-    if CACHE not in (form.get("cache"), writing.dialect.get("cache_hints")):
+    if CACHE not in (encoding.get("cache"), writing.dialect.get("cache_hints")):
         loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
     elif writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
         loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
@@ -365,7 +365,7 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
         writing.breakpoints += 1
         item[CACHE] = {"mode": "explicit"}
         if (ttl := cache.get("ttl")) is not None:
-            if ttl in BREAKPOINT_TTLS or writing.whole or ttl == form.get("ttl"):
+            if ttl in BREAKPOINT_TTLS or writing.whole or ttl == encoding.get("ttl"):
                 item[CACHE]["ttl"] = ttl
             else:
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
@@ -375,16 +375,16 @@ def cache_to_wire(cache: dict[str, Any], item: Wire, form: Mapping[str, Any], pa
 _CACHE: Final = frozenset(("ttl",))
 
 
-def cache_from_wire(kept: Wire, item: dict[str, Any], form: dict[str, Any], reading: Reading) -> None:
+def cache_from_wire(kept: Wire, item: dict[str, Any], encoding: dict[str, Any], reading: Reading) -> None:
     """Takes a readable cache hint out of the members that are `kept`, onto the item."""
     match kept.get(CACHE):
         case {"mode": "explicit", **others} if others.keys() <= _CACHE:
             ttl = others.get("ttl")
             if "ttl" not in others or (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
                 item["cache"] = others
-                form["cache"] = CACHE
+                encoding["cache"] = CACHE
                 if ttl is not None and ttl not in BREAKPOINT_TTLS:
-                    form["ttl"] = ttl
+                    encoding["ttl"] = ttl
                 reading.breakpoints += 1
                 del kept[CACHE]
         case _:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, keep_read, note_member
+from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -35,7 +35,7 @@ from interlingua.adapters._openai_members import (
     effort,
     metadata,
     model_to_wire,
-    note_oddities,
+    record_quirks,
     report_reasoning,
     sampling,
     schema_from_wire,
@@ -45,7 +45,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._structured import guarded, recognised, says_json, written
+from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
@@ -74,12 +74,12 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return guarded(request, endpoint, _with_format)
+    return escape_reserved(request, endpoint, _with_format)
 
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return written(request, endpoint, _written, speaks_json=True)
+        return write_with_format(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
@@ -88,7 +88,7 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     try:
         body = _body(request, endpoint, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
     return {"method": "POST", "path": "/responses", "headers": {}, "body": body}, loss.entries
 
@@ -97,7 +97,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
-    form = writing.form
+    encoding = writing.encoding
     options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
@@ -106,10 +106,10 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if instructions is not None:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
-    if items or form.get("input") != "absent" or not continued:
-        if not items and not (continued or writing.was_odd("messages", "empty_content")):
+    if items or encoding.get("input") != "absent" or not continued:
+        if not items and not (continued or writing.had_quirk("messages", "empty_content")):
             raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-        body["input"] = _input(items, form)
+        body["input"] = _input(items, encoding)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     if "tool_choice" in request or "parallel_tool_calls" in request:
@@ -117,7 +117,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     write_members(request, body, _WRITERS, writing)
     if "options" in request:
         _options_to_wire(request, options, body, writing)
-    put_back_silent(body, form)
+    put_back_silent(body, encoding)
     if "demands" in endpoint.dialect and not own:
         _meet_demands(request, body, writing)
     if state is not None:
@@ -132,7 +132,7 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         if name in body:
             continue
         if name != "instructions":
-            writing.loss.replace(("options", NAME, name), value, "required_default", "shape", message)
+            writing.loss.replace(("options", NAME, name), value, "required_default", "representation", message)
         elif request.get("system"):
             continue  # they stand among the items
         else:
@@ -141,8 +141,8 @@ def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
         body[name] = value
 
 
-def _input(items: list[Wire], form: Mapping[str, Any]) -> str | list[Wire]:
-    if form.get("input") == "string" and len(items) == 1:
+def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
+    if encoding.get("input") == "string" and len(items) == 1:
         item = items[0]
         if len(item) == 2 and item.get("role") == "user" and isinstance(item.get("content"), str):
             return item["content"]
@@ -163,13 +163,13 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
 
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
     if not value:
-        writing.loss.drop((name,), "unsupported_value", "shape", "the wire gives none unless it is asked")
+        writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
     elif writing.refuses(name):
         writing.report_refused(name, value)
     else:
         include = ((writing.source.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
         kept = include if isinstance(include, list) else []
-        spelling = writing.form.get("include")
+        spelling = writing.encoding.get("include")
         kept = [word for word in kept if word != LOGPROBS]
         same = spelling and [word for word in spelling if word != LOGPROBS] == kept
         body["include"] = spelling if same else [*kept, LOGPROBS]
@@ -212,7 +212,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
 
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     text: Wire = body.setdefault("text", {})
-    if (spelling := writing.form.get("format")) is not None and _format_from_wire(spelling) == value:
+    if (spelling := writing.encoding.get("format")) is not None and _format_from_wire(spelling) == value:
         text["format"] = spelling
         return
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
@@ -240,17 +240,17 @@ def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, w
         if foreign and name not in _WIRE_MEMBERS:
             message = "an option of another provider has no meaning here"
             report_foreign_option(NAME, name, value, writing.loss, message)
-        elif name in writing.dialect.get("unsupported", ()) and not writing.was_odd(
+        elif name in writing.dialect.get("unsupported", ()) and not writing.had_quirk(
             f"options/{name}", "unsupported_field"
         ):
             writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.was_odd(f"options/{name}", "combination"):
-            writing.loss.drop(path, "combination", "shape", "without tools it says nothing, and is refused")
+        elif name == "tool_choice" and "tools" not in body and not writing.had_quirk(f"options/{name}", "combination"):
+            writing.loss.drop(path, "combination", "representation", "without tools it says nothing, and is refused")
         elif name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
         elif name in ("text", "reasoning") and isinstance(value, dict):
             _split_option(name, value, body, path, writing)
-        elif name in body or name == "input" or (name == "model" and not writing.own):
+        elif name in body or name == "input" or (name == "model" and not writing.same_origin):
             writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
         else:
             body[name] = value
@@ -263,11 +263,11 @@ def _report_include(value: list[Any], path: Path, writing: Writing) -> None:
     if LOGPROBS in value:
         message = "another member of the request says it already"
         if kept := [word for word in value if word != LOGPROBS]:
-            writing.loss.replace(path, kept, "combination", "shape", message)
+            writing.loss.replace(path, kept, "combination", "representation", message)
         else:
-            writing.loss.drop(path, "combination", "shape", message)
+            writing.loss.drop(path, "combination", "representation", message)
     elif not value:
-        writing.loss.drop(path, "combination", "shape", "an empty list says nothing beside another member")
+        writing.loss.drop(path, "combination", "representation", "an empty list says nothing beside another member")
 
 
 def _split_option(name: str, value: Wire, body: Wire, path: Path, writing: Writing) -> None:
@@ -276,7 +276,7 @@ def _split_option(name: str, value: Wire, body: Wire, path: Path, writing: Writi
     added = {member: item for member, item in value.items() if member not in said}
     message = "another member of the request says it already"
     if said and not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "shape", message)
+        writing.loss.drop(path, "combination", "weakened" if value else "representation", message)
         return
     for member in [member for member in value if member in said]:
         writing.loss.drop((*path, member), "combination", "weakened", message)
@@ -290,17 +290,19 @@ def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None
     left = read.pop("options", NOTHING).get(NAME, NOTHING).get(name)
     message = "the member is read back as part of the request"
     if left is None:
-        writing.loss.drop(path, "combination", "shape", message)
+        writing.loss.drop(path, "combination", "representation", message)
     elif isinstance(value, dict) and left != value:
         for member in [member for member in value if member not in left]:
-            writing.loss.drop((*path, member), "combination", "shape", message)
+            writing.loss.drop((*path, member), "combination", "representation", message)
     elif left != value:
-        writing.loss.replace(path, left, "combination", "shape", message)
+        writing.loss.replace(path, left, "combination", "representation", message)
     for member, item in read.items():
         parts = [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
         for where, part in parts:
             if member != "stream":
-                writing.loss.replace(where, part, "combination", "shape", "an option that the contract has a word for")
+                writing.loss.replace(
+                    where, part, "combination", "representation", "an option that the contract has a word for"
+                )
 
 
 NEEDED: Final = {"tool_choice": "tools"}
@@ -365,30 +367,30 @@ def from_wire_request(
         instructions if isinstance(instructions, str) else None, body.get("input"), reading, continued=continued
     )
     try:
-        request, form = read_members(body, reading)
+        request, encoding = read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     if "input" not in body:
-        form["input"] = "absent"
+        encoding["input"] = "absent"
     elif isinstance(body["input"], str):
-        form["input"] = "string"
+        encoding["input"] = "string"
     elif body["input"] is None:
-        form["input"] = "absent"
-        form.setdefault("silent", {})["input"] = None
+        encoding["input"] = "absent"
+        encoding.setdefault("silent", {})["input"] = None
     request["messages"] = messages
     if not continued and body["input"] == []:
-        note_member(request, form, "messages", "empty_content", endpoint.adapter)
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        form["marks"] = reading.breakpoints
+        encoding["marks"] = reading.breakpoints
     wanted = request.get("response_format") or NOTHING
     silent = wanted.get("type") == "json" and not says_json(
         [m["content"] for m in messages[1 if isinstance(instructions, str) else 0 :]]
     )
-    keep_read(request, form, *((UNSAID,) if silent else ()))
-    request["provider_state"] = reading.state(form=form) if form else reading.state()
+    keep_read(request, encoding, *((UNSAID,) if silent else ()))
+    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
     silenced = endpoint.dialect.get("unsupported") or ()
-    note_oddities(request, reading.names, body, endpoint, NEEDED, silenced)
-    return recognised(request), []
+    record_quirks(request, reading.names, body, endpoint, NEEDED, silenced)
+    return extract_format(request), []
 
 
 def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
@@ -398,7 +400,7 @@ def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]
     """
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("input", "instructions") if isinstance(body.get("instructions"), str) else ("input",))
-    return members.request, members.form
+    return members.request, members.encoding
 
 
 def _never(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -412,7 +414,7 @@ def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
     members.request["logprobs"] = True
     if kept := [word for word in value if word != LOGPROBS]:
         members.options[name] = kept
-    members.form[name] = value
+    members.encoding[name] = value
     return True
 
 
@@ -445,7 +447,7 @@ def _read_text_settings(name: str, value: Any, members: Members[Reading]) -> boo
         elif member == "format" and (read := _format_from_wire(item)) is not None:
             members.request["response_format"] = read
             if None in item.values():
-                members.form["format"] = item
+                members.encoding["format"] = item
         else:
             kept[member] = item
     if kept:
@@ -481,7 +483,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["tool_choice"] = choice
     if choice["type"] == "allowed":
-        members.form["tool_choice"] = value
+        members.encoding["tool_choice"] = value
     return True
 
 
@@ -497,6 +499,6 @@ _ROWS: Final[Rows] = {
 }
 
 
-def wrong_type(options: Mapping[str, Any], form: Mapping[str, Any]) -> InvalidWire | None:
+def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     return wrong_member(NAME, options, _ROWS)

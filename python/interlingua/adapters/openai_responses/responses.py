@@ -14,7 +14,7 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
-from interlingua.adapters._structured import answered
+from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
@@ -49,7 +49,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     try:
         body = _body(response, endpoint, loss, created)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `form` and `fields`
+        # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
     return body, loss.entries
 
@@ -59,7 +59,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     writing = Writing(response, endpoint, loss, reply=True)
     state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
-    form: Mapping[str, Any] = state.get("form") or NOTHING
+    encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
     body = head(response, endpoint, created, own=own)
     content = response["message"]["content"]
     request = {"messages": [response["message"]]}
@@ -67,14 +67,14 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, own=own)
     body |= {name: value for name, value in fields.items() if name not in body}
-    for name, value in form.get("empty", NOTHING).items():
+    for name, value in encoding.get("empty", NOTHING).items():
         body.setdefault(name, value)
     if not own or finish_from_wire(body, content) != response["finish_reason"]:
         end = finish_to_wire(response)
         for name in fields:
             if name in end and end[name] != fields[name]:
                 where = ("provider_state", "fields", name)
-                loss.drop(where, "combination", "shape", "the canonical member says it already")
+                loss.drop(where, "combination", "representation", "the canonical member says it already")
         body |= end
     _report_around(response, body, writing, own=own)
     return body
@@ -107,7 +107,7 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
         report_logprobs(response, writing.loss, ())
     elif (read := {"content": told}) != response.get("logprobs"):
         message = "log probabilities stand with their text on this wire"
-        writing.loss.replace(("logprobs",), read, "combination", "shape", message)
+        writing.loss.replace(("logprobs",), read, "combination", "representation", message)
 
 
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
@@ -161,7 +161,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise ProviderError(error_from_body(None, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
-    return answered(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []
+    return unwrap_answer_call(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []
 
 
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
@@ -189,7 +189,7 @@ def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
         return [opaque(item, reading)]
     if len(blocks[0]) == 2:
         # a text and nothing around it: one that is put into an answer gets all that an item has, this one came without
-        blocks[0]["provider_state"] = reading.state(form={"bare": True})
+        blocks[0]["provider_state"] = reading.state(encoding={"bare": True})
     return blocks
 
 
@@ -227,7 +227,7 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     if fields:
         state["fields"] = fields
     if empty:
-        state["form"] = {"empty": empty}
+        state["encoding"] = {"empty": empty}
     response["provider_state"] = state
     return response
 

@@ -300,8 +300,8 @@ class _Answer(Answer):
             return  # it can only be read when it is done
         item.canonical = block["id"]
         state = self.reading.state(id=block["provider_state"]["id"])
-        if "item_id" in block["provider_state"].get("form", {}):
-            state["form"] = {"item_id": block["provider_state"]["form"]["item_id"]}
+        if "item_id" in block["provider_state"].get("encoding", {}):
+            state["encoding"] = {"item_id": block["provider_state"]["encoding"]["item_id"]}
         self._open(item, 0, {**block, "provider_state": state})
 
     def _begin_part(self, data: Wire) -> None:
@@ -459,7 +459,7 @@ def _as_told(begun: Block, text: str) -> Block:
 
 
 def _argument_text(block: Block) -> str:
-    spelt = block["provider_state"].get("form", {}).get("arguments")
+    spelt = block["provider_state"].get("encoding", {}).get("arguments")
     return spelt if spelt is not None else arguments_text(block["input"])
 
 

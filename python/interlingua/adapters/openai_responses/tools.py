@@ -47,10 +47,10 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    if kind == "custom" and not writing.own:
+    if kind == "custom" and not writing.same_origin:
         tool = _with_flat_grammar(tool, path, writing)
     state = writing.owned(tool)
-    form = state.get("form") or NOTHING
+    encoding = state.get("encoding") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
     item["name"] = writing.told_name(tool["name"], path)
     if tool.get("description") is not None:
@@ -62,25 +62,25 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     if (
         item.get("strict")
         and kind == "function"
-        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.is_odd(tool, TOOLS))
+        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.has_quirk(tool, TOOLS))
     ):
         del item["strict"]
-    if kind == "function" and "strict" not in item and not _silent(form):
+    if kind == "function" and "strict" not in item and not _silent(encoding):
         item["strict"] = False  # where nothing is said, the service enforces what it can
     report_misplaced(tool, kind, path, writing)
-    for name, value in form.get("nulls", NOTHING).items():
+    for name, value in encoding.get("nulls", NOTHING).items():
         item.setdefault(name, value)
     if not within(tool, _SAYING):
         if tool.get("cache") is not None:
-            cache_to_wire(tool["cache"], item, form, (*path, "cache"), writing)
+            cache_to_wire(tool["cache"], item, encoding, (*path, "cache"), writing)
         report_state(tool, writing, path)
         report_unknown(tool, TOOL_MEMBERS, writing.loss, path)
     return item
 
 
-def _silent(form: Mapping[str, Any]) -> bool:
+def _silent(encoding: Mapping[str, Any]) -> bool:
     """Whether a tool came without a word on `strict`, or with null."""
-    return "strict" in form.get("absent", ()) or "strict" in form.get("nulls", NOTHING)
+    return "strict" in encoding.get("absent", ()) or "strict" in encoding.get("nulls", NOTHING)
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -88,7 +88,9 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     match tool.get("format"):
         case {"type": "grammar", "grammar": {**parts}} if len(tool["format"]) == 2 and "type" not in parts:
             flat = {"type": "grammar", **parts}
-            writing.loss.replace((*path, "format"), flat, "schema_rewritten", "shape", "the wire nests no grammar")
+            writing.loss.replace(
+                (*path, "format"), flat, "schema_rewritten", "representation", "the wire nests no grammar"
+            )
             return {**tool, "format": flat}
         case _:
             return tool
@@ -104,7 +106,7 @@ def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         name: read.get(name) for name in ("kind", "name", "definition")
     }:
         message = "the tool is read back as what its definition says"
-        writing.loss.replace(path, read, "unsupported_value", "shape", message)
+        writing.loss.replace(path, read, "unsupported_value", "representation", message)
         return tool["definition"]
     report_state(tool, writing, path, fields=True)
     report_beside_definition(tool, path, writing)
@@ -139,16 +141,16 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     said = custom or "strict" in tool
     if within(tool, known) and None not in tool.values():
         if not said:
-            read["provider_state"] = reading.state(form={"absent": ["strict"]})
+            read["provider_state"] = reading.state(encoding={"absent": ["strict"]})
         return read
     fields = {key: value for key, value in tool.items() if key not in known and value is not None}
-    form: dict[str, Any] = {} if said else {"absent": ["strict"]}
+    encoding: dict[str, Any] = {} if said else {"absent": ["strict"]}
     if nulls := {key: None for key, value in tool.items() if value is None}:
-        form["nulls"] = nulls
-    cache_from_wire(fields, read, form, reading)
-    if fields or form:
+        encoding["nulls"] = nulls
+    cache_from_wire(fields, read, encoding, reading)
+    if fields or encoding:
         read["provider_state"] = reading.state(
-            **({"fields": fields} if fields else {}), **({"form": form} if form else {})
+            **({"fields": fields} if fields else {}), **({"encoding": encoding} if encoding else {})
         )
     return read
 
@@ -170,14 +172,14 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if "tools" not in body and not writing.was_odd("tool_choice", "combination"):
+    if "tools" not in body and not writing.had_quirk("tool_choice", "combination"):
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
         return
     offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
-    spelling = writing.form.get("tool_choice")
+    spelling = writing.encoding.get("tool_choice")
     if spelling is not None and choice_from_wire(spelling) == choice and is_offered(choice, offered, request, writing):
         body["tool_choice"] = spelling
     elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:

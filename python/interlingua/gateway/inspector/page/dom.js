@@ -47,9 +47,9 @@ export const WIRES = {
 
 export const nameOf = (wire) => WIRES[wire] ?? wire;
 export const OPS = { drop: "dropped", replace: "replaced", move: "moved", merge: "merged" };
-export const SEVERITIES = ["lost", "weakened", "shape"];
+export const SEVERITIES = ["lost", "weakened", "representation"];
 
-/** `2 lost, 1 shape` as labels; `nothing lost` where a report is empty. */
+/** `2 lost, 1 representation` as labels; `nothing lost` where a report is empty. */
 export function badges(counts) {
   const found = SEVERITIES.filter((word) => counts[word]);
   if (!found.length) return [el("span", { class: "severity none" }, "nothing lost")];

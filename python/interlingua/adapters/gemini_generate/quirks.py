@@ -9,7 +9,7 @@ where anything unusual stands in it.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note_member
+from interlingua.adapters._as_read import imprint, record_quirk
 from interlingua.adapters._order import oddities
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
 from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
@@ -27,27 +27,27 @@ _MOST_READINGS: Final = 4  # what is left alone may bring to light what its repa
 _PLACES: Final = {"assistant": "model", "tool": "user"}
 
 
-def proofread(request: Request, reading: Reading, endpoint: Endpoint, to_wire: Writer) -> None:
+def record_quirks(request: Request, reading: Reading, endpoint: Endpoint, to_wire: Writer) -> None:
     """Notes in a request that was just read what a writer would repair in it; most requests hold nothing of that."""
     messages: list[Item] = request["messages"]
-    form: Item = request["provider_state"].get("form") or {}
-    _note_tools(request, reading, form)
+    encoding: Item = request["provider_state"].get("encoding") or {}
+    _note_tools(request, reading, encoding)
     if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
         for call in reading.unsigned:
             _note(call, True, endpoint, "unsigned")
     for message in messages[:2]:
         if message["role"] == "assistant":
             if begins_with_call(messages, range(len(messages))):
-                form["call_first"] = True
+                encoding["call_first"] = True
             break
-    if form:
-        request["provider_state"]["form"] = form
+    if encoding:
+        request["provider_state"]["encoding"] = encoding
     if reading.unusual:
         _note_order(messages, endpoint)
         _reread(request, endpoint, to_wire)
 
 
-def _note_tools(request: Request, reading: Reading, form: Item) -> None:
+def _note_tools(request: Request, reading: Reading, encoding: Item) -> None:
     """Notes the names of tools that do not fit the grammar, those of two tools, and a choice among tools that are not there."""
     names: set[str] = set()
     again: list[str] = []
@@ -58,17 +58,17 @@ def _note_tools(request: Request, reading: Reading, form: Item) -> None:
             again.append(tool["name"])
         names.add(tool["name"])
     if again:
-        form["again"] = again
+        encoding["again"] = again
     if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
-        form["names"] = sorted(odd)
+        encoding["names"] = sorted(odd)
     choice: Item | None = request.get("tool_choice")
     if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
         return
     if not names:
-        note_member(request, form, "tool_choice", "combination", reading.adapter)
+        record_quirk(request, encoding, "tool_choice", "combination", reading.adapter)
     chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
     if undeclared := [name for name in chosen if name not in names]:
-        form["undeclared"] = undeclared
+        encoding["undeclared"] = undeclared
 
 
 def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
@@ -85,7 +85,7 @@ def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
 
 
 def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None:
-    item.setdefault("provider_state", endpoint.state()).setdefault("form", {})[what] = value
+    item.setdefault("provider_state", endpoint.state()).setdefault("encoding", {})[what] = value
 
 
 # ---------------------------------------------------------------------------------------------- what a writer repairs
@@ -105,7 +105,7 @@ def _reread(request: Request, endpoint: Endpoint, to_wire: Writer) -> None:
         for entry in entries:
             _note_entry(entry, request, endpoint)
     # there is no other way to write it than as it was
-    request["provider_state"].setdefault("form", {})["whole"] = imprint(request, "request")
+    request["provider_state"].setdefault("encoding", {})["whole"] = imprint(request, "request")
 
 
 _NO_REPAIR: Final = ("envelope",)  # said wherever it stands, and read back

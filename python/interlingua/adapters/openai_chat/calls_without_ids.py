@@ -27,11 +27,13 @@ def calls_in_need(messages: list[Message], owned: Owned) -> frozenset[str]:
             result: Block = message["content"][0]
             call: str = result["tool_use_id"]
             state = owned(message)
-            form: Mapping[str, Any] = state.get("form") or NOTHING
+            encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
             if (name := legacy.get(call)) is not None:
-                found = latest[name] == call and _goes_by_name(result["content"], form, name)
-            elif "tool_call_id" in form.get("absent", ()):
-                found = _is_next(call, form.get("name") or (state.get("fields") or NOTHING).get("name"), waiting, form)
+                found = latest[name] == call and _goes_by_name(result["content"], encoding, name)
+            elif "tool_call_id" in encoding.get("absent", ()):
+                found = _is_next(
+                    call, encoding.get("name") or (state.get("fields") or NOTHING).get("name"), waiting, encoding
+                )
             else:
                 found = call not in nameless
             if not found:
@@ -40,25 +42,25 @@ def calls_in_need(messages: list[Message], owned: Owned) -> frozenset[str]:
         elif calls := [block for block in message["content"] if block["type"] == "tool_use"]:
             waiting = {block["id"]: block["name"] for block in calls}
             for block in calls:
-                form = owned(block).get("form") or NOTHING
-                if form.get("legacy"):
+                encoding = owned(block).get("encoding") or NOTHING
+                if encoding.get("legacy"):
                     legacy[block["id"]] = block["name"]
                     latest[block["name"]] = block["id"]
-                elif "id" in form.get("absent", ()) or "id" in form.get("empty", ()):
+                elif "id" in encoding.get("absent", ()) or "id" in encoding.get("empty", ()):
                     nameless.add(block["id"])
     return frozenset(needing)
 
 
-def _goes_by_name(content: list[Block], form: Mapping[str, Any], name: str) -> bool:
+def _goes_by_name(content: list[Block], encoding: Mapping[str, Any], name: str) -> bool:
     """Whether the result of a call of the old way can be told so too: as a text alone, unless it was read as more."""
-    if form and not (form.get("legacy") and form.get("name") == name):
+    if encoding and not (encoding.get("legacy") and encoding.get("name") == name):
         return False
-    if form.get("parts"):
-        return bool(form.get("media")) or all(part["type"] in _READ for part in content)
+    if encoding.get("parts"):
+        return bool(encoding.get("media")) or all(part["type"] in _READ for part in content)
     return not content or (len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2)
 
 
-def _is_next(call: str, name: Any, waiting: Mapping[str, str], form: Mapping[str, Any]) -> bool:
+def _is_next(call: str, name: Any, waiting: Mapping[str, str], encoding: Mapping[str, Any]) -> bool:
     """Whether the call of a result is the first that waits, or the first of that name."""
     found = next((one for one, called in waiting.items() if name is None or name == called), None)
-    return found == call or (found is None and bool(form.get("unasked")))
+    return found == call or (found is None and bool(encoding.get("unasked")))

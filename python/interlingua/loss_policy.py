@@ -13,7 +13,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
 from interlingua.canonical.logs import logger
 from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
-from interlingua.retelling import (
+from interlingua.stream_loss import (
     PIECES,
     PROSE,
     Tale,
@@ -31,7 +31,7 @@ Policy = dict[str, Any]
 Dropped = tuple[Entry, dict[str, Any], dict[str, Any]]
 
 _NONE: Final[list[Entry]] = []
-_LOG: Final = logger("accounting")
+_LOG: Final = logger("loss_policy")
 
 
 def account_for(value: dict[str, Any], policy: Policy, loss: list[Entry], endpoint: Endpoint) -> None:
@@ -76,7 +76,7 @@ def _refuse(
 def _dropped_block(value: dict[str, Any], entry: Entry) -> Dropped | None:
     """The content block of a request or an answer that an entry drops or replaces as a whole, with its message; None for
     any other entry."""
-    if entry["severity"] == "shape" or not (entry["op"] == "drop" or entry["code"] == "placeholder"):
+    if entry["severity"] == "representation" or not (entry["op"] == "drop" or entry["code"] == "placeholder"):
         return None
     match parse_pointer(entry["path"]):
         case ["messages", number, "content", *place]:

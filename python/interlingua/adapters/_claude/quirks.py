@@ -8,7 +8,7 @@ tools that a writer would repair are found by having the request written, where 
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note_member
+from interlingua.adapters._as_read import imprint, record_quirk
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.reasoning import refuses_budget
 from interlingua.adapters._claude.values import (
@@ -24,7 +24,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 
 
-def proofread(
+def record_quirks(
     request: Item,
     reading: Reading,
     endpoint: Endpoint,
@@ -32,8 +32,8 @@ def proofread(
 ) -> None:
     """Notes the blocks, messages and tools that a writer would repair; most requests hold nothing of that.
 
-    A writer leaves alone what is so noted and still as it was read (`form.odd` of an item, `form.whole` of all of the
-    request; `form.misplaced` and `form.unpaired` of a message), and nothing else.
+    A writer leaves alone what is so noted and still as it was read (`encoding.odd` of an item, `encoding.whole` of all of the
+    request; `encoding.misplaced` and `encoding.unpaired` of a message), and nothing else.
     """
     messages = request["messages"]
     if not reading.unusual and not (messages and messages[-1]["role"] == ASSISTANT and _ends_in_space(messages[-1])):
@@ -62,7 +62,7 @@ def proofread(
             if _layer(entry["path"]) == layer:
                 _note_entry(entry, request, endpoint)
     # there is no other way to write it than as it was
-    request["provider_state"]["form"]["whole"] = imprint(request, "request")
+    request["provider_state"]["encoding"]["whole"] = imprint(request, "request")
 
 
 _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
@@ -71,34 +71,34 @@ _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repa
 _ODDITIES: Final = ("misplaced", "unpaired")  # messages
 
 
-def note_members(
+def record_member_quirks(
     request: Item, reading: Reading, endpoint: Endpoint, longest_name: int, forced: bool, wires: list[Item]
 ) -> None:
     """Notes what is odd of the members of a request beside its messages and tools, and the names that do not fit.
 
     `longest_name` is that of a tool, `forced` says that a call is demanded, `wires` are the messages as they came.
     """
-    form = request["provider_state"]["form"]
+    encoding = request["provider_state"]["encoding"]
     if reading.has_odd_names() and (names := [name for name in reading.names if not is_plain_name(name, longest_name)]):
-        form["names"] = sorted(names)
+        encoding["names"] = sorted(names)
     tools: list[Item] = request.get("tools") or []
     if not tools and reading.has_calls():
-        note_member(request, form, "tools", "required_default", endpoint.adapter)
+        record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
     choice: Item | None = request.get("tool_choice")
     if not tools and (choice is not None or "parallel_tool_calls" in request):
-        note_member(request, form, "tool_choice", "combination", endpoint.adapter)
+        record_quirk(request, encoding, "tool_choice", "combination", endpoint.adapter)
     if choice is not None and "name" in choice and not any(tool["name"] == choice["name"] for tool in tools):
-        note_member(request, form, "tool_choice", "tool_choice", endpoint.adapter)
+        record_quirk(request, encoding, "tool_choice", "tool_choice", endpoint.adapter)
     reasoning: Item | None = request.get("reasoning")
     options: Item = (request.get("options") or {}).get(endpoint.adapter) or {}
     if "thinking" in options and (reasoning is None or reasoning.keys() == {"effort"}):
-        note_member(request, form, "options/thinking", "combination", endpoint.adapter)
+        record_quirk(request, encoding, "options/thinking", "combination", endpoint.adapter)
     if "tool_choice" in options and choice is None and "parallel_tool_calls" not in request:
-        note_member(request, form, "options/tool_choice", "combination", endpoint.adapter)
+        record_quirk(request, encoding, "options/tool_choice", "combination", endpoint.adapter)
     if "toolConfig" in options and choice is None and not tools:
-        note_member(request, form, "options/toolConfig", "combination", endpoint.adapter)
+        record_quirk(request, encoding, "options/toolConfig", "combination", endpoint.adapter)
     if reasoning is not None and "budget_tokens" in reasoning and refuses_budget(forced, wires):
-        note_member(request, form, "reasoning", "combination", endpoint.adapter)
+        record_quirk(request, encoding, "reasoning", "combination", endpoint.adapter)
 
 
 def _ends_in_space(answer: Item) -> bool:
@@ -115,10 +115,10 @@ def _layer(path: str) -> int:
 
 
 def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> None:
-    form = request["provider_state"]["form"]
+    encoding = request["provider_state"]["encoding"]
     match entry["path"].split("/")[1:]:
         case [*_, "cache"] if entry["code"] == "limit_exceeded":
-            form["marks"] = form.get("marks", MAX_CACHE_MARKS) + 1
+            encoding["marks"] = encoding.get("marks", MAX_CACHE_MARKS) + 1
         case ["messages", position, "content", number, *_]:
             message = request["messages"][int(position)]
             place = USER if message["role"] == "tool" else message["role"]
@@ -130,7 +130,7 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
         case ["messages", _, *_]:
             pass
         case ["options", _, name, *_]:
-            note_member(request, form, f"options/{name}", entry["code"], endpoint.adapter)
+            record_quirk(request, encoding, f"options/{name}", entry["code"], endpoint.adapter)
         case _:
             pass
 
@@ -140,7 +140,7 @@ def _note(item: Item, place: str, endpoint: Endpoint) -> None:
 
 
 def _form(item: Item, endpoint: Endpoint) -> Item:
-    return item.setdefault("provider_state", endpoint.state()).setdefault("form", {})
+    return item.setdefault("provider_state", endpoint.state()).setdefault("encoding", {})
 
 
 def _named_again(tools: list[Item]) -> list[Item]:

@@ -65,7 +65,7 @@ class Turn:
                 continue
             content = (*self.path, "content")
             message = "the wire puts reasoning before text and calls last"
-            self.writing.loss.move((*content, index), (*content, to), "reordered", "shape", message)
+            self.writing.loss.move((*content, index), (*content, to), "reordered", "representation", message)
 
 
 def one_refusal(turn: Turn) -> str | None:
@@ -77,9 +77,9 @@ def one_refusal(turn: Turn) -> str | None:
     if others:
         message = "an answer has one refusal on this wire"
         path, loss = (*turn.path, "content"), turn.writing.loss
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+        loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
         for index, _ in others:
-            loss.drop((*path, index), "merged_turn", "shape", message)
+            loss.drop((*path, index), "merged_turn", "representation", message)
             turn.dropped.add(index)
     return whole
 
@@ -98,9 +98,9 @@ def one_text(turn: Turn) -> str | None:
     if whole is None:
         others = turn.parts_at
     else:
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "shape", message)
+        loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
     for index in others:
-        loss.drop((*path, index), "merged_turn", "shape", message)
+        loss.drop((*path, index), "merged_turn", "representation", message)
     turn.dropped.update(others)
     return whole
 
@@ -111,13 +111,13 @@ def joined_parts(turn: Turn, content: list[Block]) -> list[Wire]:
     kept, path, loss = -1, (*turn.path, "content"), turn.writing.loss
     for part, index in zip(turn.parts, turn.parts_at, strict=True):
         if is_plain(part) and not part["text"]:
-            loss.drop((*path, index), "empty_content", "shape", "an empty text says nothing beside the rest")
+            loss.drop((*path, index), "empty_content", "representation", "an empty text says nothing beside the rest")
             turn.dropped.add(index)
         elif joined and _goes_on(joined[-1], part, content[kept + 1 : index]):
             joined[-1] = _longer(joined[-1], part)
             message = "what follows its like is one with it on this wire"
-            loss.replace((*path, kept, "text"), _words(joined[-1]), "merged_turn", "shape", message)
-            loss.drop((*path, index), "merged_turn", "shape", message)
+            loss.replace((*path, kept, "text"), _words(joined[-1]), "merged_turn", "representation", message)
+            loss.drop((*path, index), "merged_turn", "representation", message)
             turn.dropped.add(index)
         else:
             joined.append(part)

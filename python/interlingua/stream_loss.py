@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from interlingua import adapters
 from interlingua.adapters import _failures as failures
-from interlingua.canonical import carriage
+from interlingua.canonical import state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Entry, Path, apply, difference, parse_pointer, pointer, visible
@@ -16,7 +16,7 @@ from interlingua.canonical.loss import Entry, Path, apply, difference, parse_poi
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a stream loses of an answer: what the whole answer loses, where the wire does not say otherwise."""
     if endpoint.state_in_ids:
-        response = carriage.load_response(response, endpoint)
+        response = state_in_ids.load_response(response, endpoint)
     adapter = adapters.get(endpoint.adapter)
     asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
     return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
@@ -214,7 +214,7 @@ def as_it_came_late(
     if _reads_as(of_the_message(loss), content, found, _CONTENT):
         return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
-    in_pieces: Entry = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "shape"}
+    in_pieces: Entry = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "representation"}
     in_pieces |= {"message": "what goes on in an earlier block is told where it comes", "value": pieces}
     response = {**response, "message": {**message, "content": pieces}}
     return response, [in_pieces, *stream_loss(response, endpoint)]
@@ -282,7 +282,9 @@ def _matched(
         here = pointer((*at_content, home))
         local = _at_home(content[home], inside[home], found[at])
         report += [{**entry, "path": here + entry["path"]} for entry in local]
-        report += [{**_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT), "severity": "shape"} for one in others]
+        report += [
+            {**_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT), "severity": "representation"} for one in others
+        ]
     return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
 
 
@@ -329,7 +331,13 @@ def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) ->
     """The entries by which a block reads as what was found of it, those of the whole answer among them where they hold;
     their pointers begin at the block."""
     wanted = _seen([found])
-    merged: Entry = {"op": "replace", "path": "/text", "code": _MERGED, "severity": "shape", "message": _ONE_TEXT}
+    merged: Entry = {
+        "op": "replace",
+        "path": "/text",
+        "code": _MERGED,
+        "severity": "representation",
+        "message": _ONE_TEXT,
+    }
     message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
     changed: Entry = {"op": "replace", "path": "", "code": "unsupported_value", "severity": "weakened"}
     changed["message"] = message
@@ -380,7 +388,7 @@ def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
         message = "pieces that interleave are told in the order of the wire"
         to = pointer((*at, ahead))
         moved: Entry = {"op": "move", "path": pointer((*at, home)), "to": to, "code": "reordered"}
-        moves.insert(0, {**moved, "severity": "shape", "message": message})
+        moves.insert(0, {**moved, "severity": "representation", "message": message})
     return moves
 
 

@@ -22,7 +22,7 @@ Message = dict[str, Any]
 Block = dict[str, Any]
 Event = dict[str, Any]
 
-PASSENGERS: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
+CARRIED_BLOCKS: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
 """Blocks that their provider alone reads, and wants back with the call that follows them."""
 
 MARK: Final = "call_state_"
@@ -129,7 +129,7 @@ def _each_message(response: dict[str, Any], change: Callable[[Message], Message]
     return changed
 
 
-def rides(wire_id: str, endpoint: Endpoint) -> bool:
+def carries_state(wire_id: str, endpoint: Endpoint) -> bool:
     """Whether an id holds state for a client of `endpoint`: the grammar of its provider, which never sees it, is void."""
     return endpoint.state_in_ids and wire_id.startswith(MARK)
 
@@ -147,7 +147,7 @@ class _Loader:
         """The block as the client gets it."""
         if block["type"] == "tool_use":
             return self._call(block)
-        if block["type"] not in PASSENGERS:
+        if block["type"] not in CARRIED_BLOCKS:
             self._waiting = [(behind + 1, passenger) for behind, passenger in self._waiting]
         elif self._foreign(block if block["type"] == "opaque" else block.get("provider_state")):
             self._waiting.append((0, block))
@@ -158,7 +158,7 @@ class _Loader:
         foreign = self._foreign(block if block["type"] == "opaque" else block.get("provider_state"))
         if block["type"] == "tool_use":
             return foreign or others or bool(self._waiting)
-        return foreign and block["type"] in PASSENGERS
+        return foreign and block["type"] in CARRIED_BLOCKS
 
     def _call(self, block: Block) -> Block:
         state = block.get("provider_state")
@@ -279,7 +279,7 @@ def _is_passenger(item: Any) -> bool:
     if not isinstance(behind, int) or behind < 0 or not isinstance(block, dict):
         return False
     kind = block.get("type")
-    return isinstance(kind, str) and kind in PASSENGERS and not violations(block, "ContentBlock")
+    return isinstance(kind, str) and kind in CARRIED_BLOCKS and not violations(block, "ContentBlock")
 
 
 _CALL: Final[Block] = {"type": "tool_use", "name": "call", "input": {}}
