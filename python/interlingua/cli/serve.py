@@ -107,6 +107,7 @@ def serve(
             "max_calls": max_calls,
             "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
             "closes_client": False,
+            "access": access,
         }
         if sessions is not None:
             known = tls_client_ca is not None or not access.open
@@ -114,7 +115,7 @@ def serve(
                 raise InvalidRequest(
                     "whoever reaches the sessions of this server reads them: give it --keys or --tls-client-ca, or --open"
                 )
-            grpc |= {"sessions": _sessions(sessions, client, policy, events), "access": access}
+            grpc |= {"sessions": _sessions(sessions, client, policy, events)}
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
         http = _http(client, routing, access, max_message_mb << 20, max_calls, inspect_calls if inspect else 0)

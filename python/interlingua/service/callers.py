@@ -25,12 +25,15 @@ class Caller:
         self.tenant = tenant
 
 
+def key_of(context: Context, access: Access) -> Key:
+    """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
+    return access.key(None if access.open else _bearer(context.invocation_metadata() or ()))
+
+
 def caller(context: Context, access: Access) -> Caller:
     """Who makes a call. Raises `Refused` for one without a key, where there are keys."""
-    if not access.open:
-        key = access.key(_bearer(context.invocation_metadata() or ()))
-        return Caller(key, key.tenant)
-    return Caller(access.key(None), _tenant_of_certificate(context.auth_context()))
+    key = key_of(context, access)
+    return Caller(key, _tenant_of_certificate(context.auth_context()) if access.open else key.tenant)
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:

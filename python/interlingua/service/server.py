@@ -207,7 +207,7 @@ async def start(
     access: Access | None = None,
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
-    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls they take.
+    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls are taken.
 
     It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
     `closes_client` is false.
@@ -221,10 +221,10 @@ async def start(
     routing = routing or Routing(connect=client.connection, events=client.events)
     server: Any = grpc.aio.server(options=server_options(max_message_bytes))
     calls = Calls(max_calls)
-    servicer = Servicer(client, routing, calls, max_message_bytes)
+    access = access or Access(clock=time.monotonic, now=client.now)
+    servicer = Servicer(client, routing, calls, max_message_bytes, access)
     services = {SERVICE: handlers(servicer, service_pb2, "InterlinguaService")}
     if sessions is not None:
-        access = access or Access(clock=time.monotonic, now=client.now)
         of_sessions = SessionServicer(sessions, access, calls, max_message_bytes)
         services[SESSIONS] = handlers(of_sessions, sessions_pb2, "SessionService")
     for name, methods in services.items():

@@ -4,19 +4,23 @@ The methods of the service, each a few lines over the modules that do the work.
 Streaming methods are async generators: what they hold is released in their `finally`, however they end.
 """
 
+import time
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from google.protobuf.message import Message
 
+from interlingua.access import Access, Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.fold import buffered
 from interlingua.client import Client
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
-from interlingua.client.routing import Routing
+from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
+from interlingua.service.callers import key_of, not_for
 from interlingua.service.calls import Calls, until
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
@@ -33,13 +37,19 @@ O = TypeVar("O", bound=Message)  # noqa: E741
 class Servicer:
     """The service over one client. It keeps nothing but the client's health: any number may stand side by side.
 
-    `calls` counts what runs, `limit` is that of one message, in bytes.
+    `calls` counts what runs, `limit` is that of one message, in bytes, and `access` says who may call.
     """
 
     def __init__(
-        self, client: Client, chooser: Routing | None = None, calls: Calls | None = None, limit: int = MAX_MESSAGE_BYTES
+        self,
+        client: Client,
+        chooser: Routing | None = None,
+        calls: Calls | None = None,
+        limit: int = MAX_MESSAGE_BYTES,
+        access: Access | None = None,
     ) -> None:
         self.calls = calls or Calls()
+        self._access = access or Access(clock=time.monotonic, now=client.now)
         self._limit = limit
         self._client = client
         self._verbs = Verbs(client, chooser)
@@ -52,17 +62,19 @@ class Servicer:
         return answer
 
     @_unary
-    async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:  # noqa: ARG002
+    async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:
         """Carries one value from any form to any other."""
+        key_of(context, self._access)
         return await self._verbs.adapt(request)
 
     @_stream
     async def AdaptStream(
         self,
         request: AsyncIterator[service.AdaptStreamRequest],
-        context: Context,  # noqa: ARG002
+        context: Context,
     ) -> AsyncIterator[service.AdaptStreamResponse]:
         """Carries a streamed answer while it arrives."""
+        key_of(context, self._access)
         interrupt = Interrupt()
         pieces = until(aiter(request), interrupt)
         carried: adapting.StreamAdapter | None = None
@@ -88,15 +100,19 @@ class Servicer:
             raise
 
     @_unary
-    async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:  # noqa: ARG002
+    async def Route(self, request: service.RouteRequest, context: Context) -> service.RouteResponse:
         """Tells which model should answer, and why."""
+        key_of(context, self._access)
         return await self._verbs.route(request)
 
     @_unary
     async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
         """Routes unless told the model, asks the provider and gives its answer."""
-        choice = await self._verbs.choose(request)
+        key = key_of(context, self._access)
+        choice = _allowed(await self._verbs.choose(request), key)
+        self._access.admit(key)
         answer, response = await self._verbs.generate(request, choice, context.time_remaining())
+        self._access.record(key, response.get("usage"))
         return self.fitting(answer, _AS_STREAM, response.get("usage"))
 
     @_stream
@@ -104,7 +120,9 @@ class Servicer:
         self, request: service.GenerateStreamRequest, context: Context
     ) -> AsyncIterator[service.GenerateStreamResponse]:
         """Does the same as Generate and gives the answer as events."""
-        choice = await self._verbs.choose(request)
+        key = key_of(context, self._access)
+        choice = _allowed(await self._verbs.choose(request), key)
+        self._access.admit(key)
         if choice.decision is not None:
             yield service.GenerateStreamResponse(decision=routing.decision_message(choice.decision))
         stream = self._client.stream(
@@ -121,6 +139,8 @@ class Servicer:
         try:
             with self.calls.cut_by(lambda: stream.cancel("shutdown")):
                 async for event in stream:
+                    if event["type"] == "message_complete":
+                        self._access.record(key, event["response"].get("usage"))
                     if request.buffered and not any(buffered([event])):
                         continue
                     try:
@@ -139,23 +159,34 @@ class Servicer:
             await stream.aclose()
 
     @_unary
-    async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:  # noqa: ARG002
+    async def Estimate(self, request: service.EstimateRequest, context: Context) -> service.EstimateResponse:
         """Tells what a request will take and cost, or what an answer did cost."""
+        key_of(context, self._access)
         return await self._verbs.estimate(request)
 
     @_unary
-    async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:  # noqa: ARG002
+    async def Check(self, request: service.CheckRequest, context: Context) -> service.CheckResponse:
         """Tells which rules of the contract a value breaks."""
+        key_of(context, self._access)
         return await self._verbs.check(request)
 
     @_unary
     async def ListModels(
         self,
         request: service.ListModelsRequest,
-        context: Context,  # noqa: ARG002
+        context: Context,
     ) -> service.ListModelsResponse:
         """Lists the models of the registry."""
+        key_of(context, self._access)
         return self._verbs.list_models(request)
+
+
+def _allowed(choice: Choice, key: Key) -> Choice:
+    """The choice without the models that a key may not use. Raises `Refused` when none is left."""
+    models = tuple(model for model in choice.models if key.may_use(model))
+    if not models:
+        raise not_for(key, choice.models)
+    return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 
 _LAST = frozenset(("message_complete", "error"))
