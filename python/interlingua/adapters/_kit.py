@@ -2,17 +2,16 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire, too_deep
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
 from interlingua.canonical.state_in_ids import carries_state
-from interlingua.canonical.validate import malformed_event
 
 Wire = dict[str, Any]
 Event = dict[str, Any]
@@ -344,12 +343,6 @@ def error_body(body: Any) -> Any:
     return body
 
 
-def stream_error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
-    """The canonical error of a stream that its provider did not end."""
-    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
-
-
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Seconds to wait, from lower-case headers: a number, or a date that is compared with the answer's own."""
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
@@ -457,151 +450,3 @@ def parse_data_uri(uri: str) -> tuple[str, str] | None:
     """Media type and base64 data of a data URI; None for any other address. The data is neither checked nor decoded."""
     found = _DATA_URI.match(uri)
     return (found[1], uri[found.end() :]) if found else None
-
-
-_OTHER: Final = "another text"
-
-
-def _at(path: tuple[str | int, ...], value: Any) -> Any:
-    for step in path:
-        value = value[step]
-    return value
-
-
-class Repetition:
-    """The frames of a stream that differ from one seen before in one text alone: they need not be decoded again.
-
-    What stands around the text is compared as it is, and the text itself holds nothing that JSON would escape, so the
-    frame can mean nothing else.
-    """
-
-    __slots__ = ("_after", "_before")
-
-    def __init__(self, data: str, *path: str | int) -> None:
-        """From a frame's data, and the path to the text in what it decodes to."""
-        self._before = self._after = ""
-        before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
-        try:
-            # another text in this place is read as the text: it is the place, and not one that looks like it
-            known = quoted != "" and _at(path, json.loads(f'{before}"{_OTHER}"{after}')) == _OTHER
-        except (InvalidRequest, KeyError, IndexError, TypeError):
-            known = False
-        if known:
-            self._before, self._after = before + '"', '"' + after
-
-    def text(self, data: str) -> str | None:
-        """The text of a frame's data; None when the frame has to be decoded."""
-        if not self._before or not data.startswith(self._before) or not data.endswith(self._after):
-            return None
-        text = data[len(self._before) : -len(self._after)]
-        return text if text.isprintable() and '"' not in text and "\\" not in text else None
-
-
-MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
-"""What it raises to write events that are not those of the schema."""
-
-
-def refuse_event(problem: Exception, event: Any) -> NoReturn:
-    """Raises the error for a stream that cannot be written: the event at hand is malformed, or does not belong where it
-    stands. Events are not checked one by one, only when they fail."""
-    if isinstance(problem, RecursionError):
-        raise too_deep() from None
-    if (found := malformed_event(event)) is not None:
-        raise found from problem
-    message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
-    raise InvalidRequest(message, path="") from problem
-
-
-DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
-_PROSE: Final = frozenset(("text", "thinking"))
-
-
-Encoder = Generator[list[A], Event | None, None]
-"""Give it events, and None at the end; it gives the frames that each event completes."""
-
-
-def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
-    """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
-    event = yield []
-    try:
-        while event is not None:
-            event = yield frames(event)
-    except MALFORMED as problem:
-        refuse_event(problem, event)
-
-
-def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder[A]":
-    """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
-    turns = InTurn(places)
-    due: Event | None = None
-    event = yield []
-    try:
-        while event is not None:
-            due = event
-            if event["type"] in DELTAS and not turns.waiting:
-                event = yield frames(event)
-                continue
-            written: list[A] = []
-            for due in turns.due(event):
-                written += frames(due)
-            event = yield written
-    except MALFORMED as problem:
-        refuse_event(problem, due)
-
-
-class InTurn:
-    """When events are due on a wire with fewer places than an answer has blocks. Blocks of other wires may interleave: what
-    belongs to a later one waits until the one before it in its place has ended. While nothing is `waiting`, deltas need not
-    be asked for: they are due when they come.
-
-    `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
-    """
-
-    __slots__ = ("_begun", "_places", "waiting")
-
-    def __init__(self, places: str) -> None:
-        self._places = places
-        self._begun: dict[tuple[int, str], int] = {}
-        self.waiting: dict[tuple[int, int], list[Event]] = {}
-
-    def due(self, event: Event) -> list[Event]:
-        """The events that are due when this one comes."""
-        kind = event["type"]
-        place: tuple[int, int] = (event.get("choice") or 0, event.get("index", -1))
-        if place in self.waiting:
-            self.waiting[place].append(event)
-            return []
-        if kind == "block_start":
-            lane = self._lane(event)
-            if lane[1]:
-                if lane in self._begun:
-                    self.waiting[place] = [event]
-                    return []
-                self._begun[lane] = place[1]
-        elif kind == "block_stop":
-            # a block may end as one of another type
-            lanes = [lane for lane, index in self._begun.items() if lane[0] == place[0] and index == place[1]]
-            if lanes:
-                del self._begun[lanes[0]]
-                return [event, *self._released(lanes[0])]
-        elif kind == "error":
-            held = [waiting for events in self.waiting.values() for waiting in events]
-            self.waiting.clear()
-            return [*held, event]
-        return [event]
-
-    def _lane(self, start: Event) -> tuple[int, str]:
-        """The place of a block that begins; an empty word where it needs none."""
-        kind: str = start["block"]["type"]
-        word = "all" if self._places == "all" else "" if kind not in _PROSE else self._places
-        return (start.get("choice") or 0, kind if word == "kind" else word)
-
-    def _released(self, lane: tuple[int, str]) -> list[Event]:
-        released: list[Event] = []
-        for place, held in list(self.waiting.items()):
-            if self._lane(held[0]) == lane:
-                released += self.waiting.pop(place)
-                if held[-1]["type"] != "block_stop":
-                    self._begun[lane] = place[1]
-                    break
-        return released

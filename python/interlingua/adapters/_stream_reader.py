@@ -9,10 +9,11 @@ that begin, go on and end, several answers at once, what had arrived of an answe
 from collections.abc import Generator
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, stream_error
+from interlingua.adapters._kit import Event
 from interlingua.adapters._structured import Told
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 
 Block = dict[str, Any]
 Lane = tuple[int, ...]
@@ -23,6 +24,12 @@ Decoder = Generator[list[Event], Any, None]
 UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What it raises to read a frame that is none of its wire."""
 DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
+
+
+def stream_error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
+    """The canonical error of a stream that its provider did not end."""
+    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
+    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
 
 
 # ---------------------------------------------------------------------------------------------------- blocks
@@ -287,3 +294,44 @@ def decoded(answer: Answer) -> Decoder:
         frame = yield events
     while True:  # what comes behind the last event is passed over
         yield []
+
+
+# ---------------------------------------------------------------------------------------------------- frames alike
+
+
+_OTHER: Final = "another text"
+
+
+def _at(path: tuple[str | int, ...], value: Any) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+class Repetition:
+    """The frames of a stream that differ from one seen before in one text alone: they need not be decoded again.
+
+    What stands around the text is compared as it is, and the text itself holds nothing that JSON would escape, so the
+    frame can mean nothing else.
+    """
+
+    __slots__ = ("_after", "_before")
+
+    def __init__(self, data: str, *path: str | int) -> None:
+        """From a frame's data, and the path to the text in what it decodes to."""
+        self._before = self._after = ""
+        before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
+        try:
+            # another text in this place is read as the text: it is the place, and not one that looks like it
+            known = quoted != "" and _at(path, json.loads(f'{before}"{_OTHER}"{after}')) == _OTHER
+        except (InvalidRequest, KeyError, IndexError, TypeError):
+            known = False
+        if known:
+            self._before, self._after = before + '"', '"' + after
+
+    def text(self, data: str) -> str | None:
+        """The text of a frame's data; None when the frame has to be decoded."""
+        if not self._before or not data.startswith(self._before) or not data.endswith(self._after):
+            return None
+        text = data[len(self._before) : -len(self._after)]
+        return text if text.isprintable() and '"' not in text and "\\" not in text else None

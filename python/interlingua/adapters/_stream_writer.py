@@ -6,14 +6,18 @@ its end. A wire says what these are. What stands here is what has gone out of ea
 when it ends, because sources that give blocks whole say nothing in pieces.
 """
 
-from typing import Any, Final
+from collections.abc import Callable, Generator
+from typing import Any, Final, NoReturn, TypeVar
 
-from interlingua.adapters._kit import DELTAS, Event, Wire, arguments_text
+from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.validate import malformed_event
 from interlingua.wire.sse import Frame
 
 Block = dict[str, Any]
+A = TypeVar("A")
 
 TEXT: Final = "\0"
 """Stands in a template for the text of a piece."""
@@ -168,3 +172,115 @@ class Writer:
             return None
         told.sent += len(text)
         return self.frame(told.name, json.dumps(text).decode().join(template))
+
+
+# ---------------------------------------------------------------------------------------------------- events in turn
+
+MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+"""What it raises to write events that are not those of the schema."""
+
+
+def refuse_event(problem: Exception, event: Any) -> NoReturn:
+    """Raises the error for a stream that cannot be written: the event at hand is malformed, or does not belong where it
+    stands. Events are not checked one by one, only when they fail."""
+    if isinstance(problem, RecursionError):
+        raise too_deep() from None
+    if (found := malformed_event(event)) is not None:
+        raise found from problem
+    message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
+    raise InvalidRequest(message, path="") from problem
+
+
+DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_PROSE: Final = frozenset(("text", "thinking"))
+
+
+Encoder = Generator[list[A], Event | None, None]
+"""Give it events, and None at the end; it gives the frames that each event completes."""
+
+
+def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
+    """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
+    event = yield []
+    try:
+        while event is not None:
+            event = yield frames(event)
+    except MALFORMED as problem:
+        refuse_event(problem, event)
+
+
+def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder[A]":
+    """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
+    turns = InTurn(places)
+    due: Event | None = None
+    event = yield []
+    try:
+        while event is not None:
+            due = event
+            if event["type"] in DELTAS and not turns.waiting:
+                event = yield frames(event)
+                continue
+            written: list[A] = []
+            for due in turns.due(event):
+                written += frames(due)
+            event = yield written
+    except MALFORMED as problem:
+        refuse_event(problem, due)
+
+
+class InTurn:
+    """When events are due on a wire with fewer places than an answer has blocks. Blocks of other wires may interleave: what
+    belongs to a later one waits until the one before it in its place has ended. While nothing is `waiting`, deltas need not
+    be asked for: they are due when they come.
+
+    `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
+    """
+
+    __slots__ = ("_begun", "_places", "waiting")
+
+    def __init__(self, places: str) -> None:
+        self._places = places
+        self._begun: dict[tuple[int, str], int] = {}
+        self.waiting: dict[tuple[int, int], list[Event]] = {}
+
+    def due(self, event: Event) -> list[Event]:
+        """The events that are due when this one comes."""
+        kind = event["type"]
+        place: tuple[int, int] = (event.get("choice") or 0, event.get("index", -1))
+        if place in self.waiting:
+            self.waiting[place].append(event)
+            return []
+        if kind == "block_start":
+            lane = self._lane(event)
+            if lane[1]:
+                if lane in self._begun:
+                    self.waiting[place] = [event]
+                    return []
+                self._begun[lane] = place[1]
+        elif kind == "block_stop":
+            # a block may end as one of another type
+            lanes = [lane for lane, index in self._begun.items() if lane[0] == place[0] and index == place[1]]
+            if lanes:
+                del self._begun[lanes[0]]
+                return [event, *self._released(lanes[0])]
+        elif kind == "error":
+            held = [waiting for events in self.waiting.values() for waiting in events]
+            self.waiting.clear()
+            return [*held, event]
+        return [event]
+
+    def _lane(self, start: Event) -> tuple[int, str]:
+        """The place of a block that begins; an empty word where it needs none."""
+        kind: str = start["block"]["type"]
+        word = "all" if self._places == "all" else "" if kind not in _PROSE else self._places
+        return (start.get("choice") or 0, kind if word == "kind" else word)
+
+    def _released(self, lane: tuple[int, str]) -> list[Event]:
+        released: list[Event] = []
+        for place, held in list(self.waiting.items()):
+            if self._lane(held[0]) == lane:
+                released += self.waiting.pop(place)
+                if held[-1]["type"] != "block_stop":
+                    self._begun[lane] = place[1]
+                    break
+        return released

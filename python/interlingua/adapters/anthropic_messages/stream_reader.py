@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import string
-from interlingua.adapters._kit import Event, Repetition, Wire, arguments_text, parse_arguments
-from interlingua.adapters._stream_reader import UNREADABLE, Answer, Blocks, Decoder, decoded, failed
+from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
+from interlingua.adapters._stream_reader import UNREADABLE, Answer, Blocks, Decoder, Repetition, decoded, failed
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import assembled, usage_from_wire

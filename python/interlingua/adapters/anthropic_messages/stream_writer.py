@@ -12,8 +12,8 @@ from interlingua.adapters._claude.stream_writer import (
     without_blank_texts,
 )
 from interlingua.adapters._claude.values import ASSISTANT, wire_model
-from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded_in_turn
-from interlingua.adapters._stream_writer import TEXT, OpenBlock
+from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, encoded_in_turn
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun

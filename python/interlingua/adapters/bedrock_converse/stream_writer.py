@@ -11,8 +11,8 @@ from interlingua.adapters._claude.stream_writer import (
     without_blank_texts,
 )
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Encoder, Event, Wire, arguments_text, encoded
-from interlingua.adapters._stream_writer import TEXT, OpenBlock
+from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Encoder, Event, Wire, encoded_in_turn
-from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
+from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.gemini_generate.context import Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn
+from interlingua.adapters._kit import NOTHING, Event, Wire
 from interlingua.adapters._order import longest_rising, moves_to
-from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire

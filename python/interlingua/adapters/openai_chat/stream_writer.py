@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded_in_turn, own_state
-from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
+from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.openai_chat.citations import annotations_to_wire
 from interlingua.adapters.openai_chat.context import Writing
 from interlingua.adapters.openai_chat.errors import error_in_stream

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Encoder, Event, Wire, encoded
+from interlingua.adapters._kit import NOTHING, Event, Wire
 from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, OpenBlock, Writer
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
