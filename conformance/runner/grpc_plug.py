@@ -51,6 +51,14 @@ def _events(response: Data) -> Data:
     return {"values": values, "places": places, "response": answer}
 
 
+def _entry(message: Any) -> Data:
+    """An entry of a loss report, out of its message."""
+    entry = json_format.MessageToDict(message, preserving_proto_field_name=True)
+    words = {name: entry[name].split("_", 2)[2].lower() for name in ("op", "severity")}
+    value = {"value": loads(entry.pop("value_json"))} if "value_json" in entry else {}
+    return {**entry, **words, **value}
+
+
 def _error_answer(given: Data) -> Data:
     body = given.get("body")
     text = body if isinstance(body, str) else "" if body is None else dumps(body)
@@ -293,7 +301,7 @@ class GrpcPlug:
         return output
 
     def _words(self, error: Any) -> Data:
-        """What the provider said, as the canonical error in the details of a failed call has it."""
+        """What the provider said and what would be lost, as the canonical error in the details of a failed call has them."""
         kind = self._descriptors().FindMessageTypeByName("interlingua.v1.Error")
         canonical: Any = message_factory.GetMessageClass(kind)()
         for name, value in error.trailing_metadata() or ():
@@ -301,7 +309,10 @@ class GrpcPlug:
                 for detail in status_pb2.Status.FromString(value).details:
                     if detail.type_url.endswith("/interlingua.v1.Error"):
                         canonical.ParseFromString(detail.value)
-        return {"provider_message": canonical.provider_message} if canonical.provider_message else {}
+        words: Data = {"provider_message": canonical.provider_message} if canonical.provider_message else {}
+        if canonical.loss:
+            words["loss"] = [_entry(entry) for entry in canonical.loss]
+        return words
 
     def _relay(self, adapter: str | None, given: Data) -> Answer:
         """AdaptStream, all pieces sent as fast as they are taken."""
