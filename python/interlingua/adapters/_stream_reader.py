@@ -175,6 +175,10 @@ class Answer:
         """The numbers of the answers that have begun, on wires that give several."""
         return []
 
+    def has_ended(self) -> bool:
+        """Whether the last event is due."""
+        return self.last is not None
+
     # -- events
 
     def start(self, model: Any, identity: Any, number: int = 0) -> None:
@@ -272,7 +276,7 @@ def decoded(answer: Answer) -> Decoder:
     told, due = Told(), answer.due
     events: list[Event] = []
     frame = yield events
-    while answer.last is None:
+    while not answer.has_ended():
         event: Event | None = None
         try:
             if frame is None:
