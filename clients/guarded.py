@@ -17,8 +17,10 @@ from cryptography.hazmat.primitives import serialization
 
 from interlingua.client import Client, FakeTransport
 from interlingua.client.fake import Refuse
+from interlingua.service.methods import handlers
 from interlingua.service.server import SERVICE, tls
-from interlingua.service.servicer import Servicer, handlers
+from interlingua.service.servicer import Servicer
+from interlingua.v1 import service_pb2
 
 LIMITED = {"type": "error", "error": {"type": "rate_limit_error", "message": "not so fast with the pumps"}}
 
@@ -63,7 +65,9 @@ async def main(folder: Path, token: str) -> None:
     limited = [Refuse(429, LIMITED, {"retry-after": "7"})] * 1000
     client = Client(FakeTransport(*limited), retry="none")
     server = grpc.aio.server(interceptors=[Guard(token)])
-    server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(SERVICE, handlers(Servicer(client))),))
+    server.add_generic_rpc_handlers(
+        (grpc.method_handlers_generic_handler(SERVICE, handlers(Servicer(client), service_pb2, "InterlinguaService")),)
+    )
     port = server.add_secure_port("127.0.0.1:0", credentials(folder))
     await server.start()
     print(port, flush=True)

@@ -10,6 +10,7 @@ use tonic::{Request, Status, Streaming};
 
 use crate::Error;
 use crate::v1::interlingua_service_client::InterlinguaServiceClient;
+use crate::v1::session_service_client::SessionServiceClient;
 
 /// The largest message that a server takes or gives unless it is told otherwise.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -30,6 +31,7 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Client {
     stub: Stub,
+    sessions: Sessions,
 }
 
 impl Client {
@@ -42,19 +44,29 @@ impl Client {
         }
         let token = options.token.map(|token| format!("Bearer {token}").parse()).transpose();
         let bearer = Bearer(token.map_err(|_| Error::local("the token has characters that no header takes"))?);
-        let stub = InterlinguaServiceClient::with_interceptor(endpoint.connect_lazy(), bearer)
+        let channel = endpoint.connect_lazy();
+        let stub = InterlinguaServiceClient::with_interceptor(channel.clone(), bearer.clone())
             .max_decoding_message_size(MAX_MESSAGE_BYTES)
             .max_encoding_message_size(MAX_MESSAGE_BYTES);
-        Ok(Client { stub })
+        let sessions = SessionServiceClient::with_interceptor(channel, bearer)
+            .max_decoding_message_size(MAX_MESSAGE_BYTES)
+            .max_encoding_message_size(MAX_MESSAGE_BYTES);
+        Ok(Client { stub, sessions })
     }
 
     /// What the methods of the service, which stand beside the messages, are called on.
     pub(crate) fn stub(&self) -> Stub {
         self.stub.clone()
     }
+
+    /// The same for the service of sessions.
+    pub(crate) fn sessions(&self) -> Sessions {
+        self.sessions.clone()
+    }
 }
 
 type Stub = InterlinguaServiceClient<InterceptedService<Channel, Bearer>>;
+type Sessions = SessionServiceClient<InterceptedService<Channel, Bearer>>;
 
 /// A streamed answer as it arrives. Dropping it ends the call.
 #[derive(Debug)]

@@ -110,11 +110,12 @@ fn methods_of(file: &FileDescriptorProto) -> String {
         found.map_or("", |place| place.leading_comments())
     };
     let methods = file.service[0].method.iter().enumerate();
-    let written: String = methods.map(|(number, method)| method_of(method, comment(number))).collect();
+    let stub = if file.service[0].name() == "SessionService" { "sessions" } else { "stub" };
+    let written: String = methods.map(|(number, method)| method_of(method, stub, comment(number))).collect();
     format!("impl crate::Client {{\n{written}}}\n")
 }
 
-fn method_of(method: &MethodDescriptorProto, comment: &str) -> String {
+fn method_of(method: &MethodDescriptorProto, stub: &str, comment: &str) -> String {
     let kind = |name: &str| name.strip_prefix(&format!(".{PACKAGE}.")).expect("a message of the package").to_owned();
     let (taken, given) = (kind(method.input_type()), kind(method.output_type()));
     let name = snake(method.name());
@@ -129,7 +130,7 @@ fn method_of(method: &MethodDescriptorProto, comment: &str) -> String {
     };
     format!(
         "{about}    pub async fn {name}(&self, request: {request}) -> Result<{answer}, crate::Error> {{
-        let answer = self.stub().{name}(request).await?.into_inner();
+        let answer = self.{stub}().{name}(request).await?.into_inner();
         Ok({wrapped})
     }}
 "

@@ -5514,36 +5514,36 @@ impl crate::Client {
     ///
     /// Fails with INVALID_ARGUMENT for an unknown model and for a policy that is not valid.
     pub async fn create_session(&self, request: impl tonic::IntoRequest<CreateSessionRequest>) -> Result<CreateSessionResponse, crate::Error> {
-        let answer = self.stub().create_session(request).await?.into_inner();
+        let answer = self.sessions().create_session(request).await?.into_inner();
         Ok(answer)
     }
     /// Gives a session, without its messages.
     pub async fn get_session(&self, request: impl tonic::IntoRequest<GetSessionRequest>) -> Result<GetSessionResponse, crate::Error> {
-        let answer = self.stub().get_session(request).await?.into_inner();
+        let answer = self.sessions().get_session(request).await?.into_inner();
         Ok(answer)
     }
     /// Lists sessions, the one that changed last first.
     pub async fn list_sessions(&self, request: impl tonic::IntoRequest<ListSessionsRequest>) -> Result<ListSessionsResponse, crate::Error> {
-        let answer = self.stub().list_sessions(request).await?.into_inner();
+        let answer = self.sessions().list_sessions(request).await?.into_inner();
         Ok(answer)
     }
     /// Removes a session with everything that belongs to it.
     ///
     /// Fails with ABORTED while an answer is generated in it.
     pub async fn delete_session(&self, request: impl tonic::IntoRequest<DeleteSessionRequest>) -> Result<DeleteSessionResponse, crate::Error> {
-        let answer = self.stub().delete_session(request).await?.into_inner();
+        let answer = self.sessions().delete_session(request).await?.into_inner();
         Ok(answer)
     }
     /// Lists the messages of a session in their order.
     pub async fn list_messages(&self, request: impl tonic::IntoRequest<ListMessagesRequest>) -> Result<ListMessagesResponse, crate::Error> {
-        let answer = self.stub().list_messages(request).await?.into_inner();
+        let answer = self.sessions().list_messages(request).await?.into_inner();
         Ok(answer)
     }
     /// Appends messages: all of them, or none. What is answered is on the disk.
     ///
     /// A caller that does not know whether it was heard asks again with the same `client_key`.
     pub async fn append_messages(&self, request: impl tonic::IntoRequest<AppendMessagesRequest>) -> Result<AppendMessagesResponse, crate::Error> {
-        let answer = self.stub().append_messages(request).await?.into_inner();
+        let answer = self.sessions().append_messages(request).await?.into_inner();
         Ok(answer)
     }
     /// Appends what is said, if anything is, and gives the model's answer as events, as they arrive; it is appended too.
@@ -5551,39 +5551,39 @@ impl crate::Client {
     /// The last event is message_complete or error, and comes when the answer is stored. An answer that is cancelled or
     /// broken off is stored with status `cancelled` or `error` and what had arrived.
     pub async fn generate_in_session(&self, request: impl tonic::IntoRequest<GenerateInSessionRequest>) -> Result<crate::Pieces<GenerateInSessionResponse>, crate::Error> {
-        let answer = self.stub().generate_in_session(request).await?.into_inner();
+        let answer = self.sessions().generate_in_session(request).await?.into_inner();
         Ok(crate::Pieces::new(answer))
     }
     /// Lets another model answer from now on, or, while a turn goes on, from the next turn on.
     ///
     /// Fails with FAILED_PRECONDITION when the conversation cannot go on there; the session then keeps its model.
     pub async fn swap_model(&self, request: impl tonic::IntoRequest<SwapModelRequest>) -> Result<SwapModelResponse, crate::Error> {
-        let answer = self.stub().swap_model(request).await?.into_inner();
+        let answer = self.sessions().swap_model(request).await?.into_inner();
         Ok(answer)
     }
     /// Tells what models would lose of this conversation, take and cost. Nothing is changed and nothing is sent.
     pub async fn preview_swap(&self, request: impl tonic::IntoRequest<PreviewSwapRequest>) -> Result<PreviewSwapResponse, crate::Error> {
-        let answer = self.stub().preview_swap(request).await?.into_inner();
+        let answer = self.sessions().preview_swap(request).await?.into_inner();
         Ok(answer)
     }
     /// Makes a session that begins as another one was at a message. It has ids of its own.
     pub async fn fork_session(&self, request: impl tonic::IntoRequest<ForkSessionRequest>) -> Result<ForkSessionResponse, crate::Error> {
-        let answer = self.stub().fork_session(request).await?.into_inner();
+        let answer = self.sessions().fork_session(request).await?.into_inner();
         Ok(answer)
     }
     /// Lists the tool calls of a session.
     pub async fn list_tool_calls(&self, request: impl tonic::IntoRequest<ListToolCallsRequest>) -> Result<ListToolCallsResponse, crate::Error> {
-        let answer = self.stub().list_tool_calls(request).await?.into_inner();
+        let answer = self.sessions().list_tool_calls(request).await?.into_inner();
         Ok(answer)
     }
     /// Gives a session as lines of JSON, one in each message.
     pub async fn export_session(&self, request: impl tonic::IntoRequest<ExportSessionRequest>) -> Result<crate::Pieces<ExportSessionResponse>, crate::Error> {
-        let answer = self.stub().export_session(request).await?.into_inner();
+        let answer = self.sessions().export_session(request).await?.into_inner();
         Ok(crate::Pieces::new(answer))
     }
     /// Makes a session of the lines that ExportSession gave, whole or not at all. It gets ids of its own.
     pub async fn import_session(&self, request: impl tonic::codegen::tokio_stream::Stream<Item = ImportSessionRequest> + Send + 'static) -> Result<ImportSessionResponse, crate::Error> {
-        let answer = self.stub().import_session(request).await?.into_inner();
+        let answer = self.sessions().import_session(request).await?.into_inner();
         Ok(answer)
     }
     /// Gives the events of a session behind a revision, each once and in order, and each further one as it comes.
@@ -5591,7 +5591,7 @@ impl crate::Client {
     /// It goes on until the caller ends it. When the server ends, it ends with UNAVAILABLE: watch again, at any server, from
     /// the last revision that came.
     pub async fn watch_session(&self, request: impl tonic::IntoRequest<WatchSessionRequest>) -> Result<crate::Pieces<WatchSessionResponse>, crate::Error> {
-        let answer = self.stub().watch_session(request).await?.into_inner();
+        let answer = self.sessions().watch_session(request).await?.into_inner();
         Ok(crate::Pieces::new(answer))
     }
 }
