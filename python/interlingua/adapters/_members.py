@@ -26,7 +26,6 @@ W = TypeVar("W", bound=Writing)
 # ---------------------------------------------------------------------------------------------- types of members
 
 TEXT: Final = "a string"
-NAME: Final = "a string that is not empty"
 TEXTS: Final = "a list of strings"
 TEXT_OR_TEXTS: Final = "a string or a list of strings"
 SWITCH: Final = "true or false"
@@ -68,7 +67,6 @@ def _is_count(value: Any, least: int) -> bool:
 
 _FITS: Final[dict[str, Callable[[Any], bool]]] = {
     TEXT: lambda value: type(value) is str,
-    NAME: lambda value: type(value) is str,
     TEXTS: _are_texts,
     TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
     SWITCH: lambda value: type(value) is bool,

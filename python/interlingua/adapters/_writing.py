@@ -73,8 +73,12 @@ class Writing:
 
     def has_quirk(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, odd as it is."""
-        if self.whole or not self.same_origin or "provider_state" not in item:
-            return self.whole
+        return self.whole or self.was_read_so(item, place)
+
+    def was_read_so(self, item: Item, place: str) -> bool:
+        """Whether an item was noted as odd in this place when it was read, and is still what it was."""
+        if not self.same_origin or "provider_state" not in item:
+            return False
         odd = self.encoding_of(item).get("odd")
         return odd is not None and odd == imprint(item, place)
 

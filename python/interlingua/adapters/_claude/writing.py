@@ -89,10 +89,7 @@ class Writing(_writing.Writing):
 
     def has_quirk(self, item: Item, place: str) -> bool:
         """Whether an item is written as it is, because it was read so in this place, or in something that was."""
-        if self.as_read or not self.same_origin or "provider_state" not in item:
-            return self.as_read
-        odd = self.encoding_of(item).get("odd")
-        return odd is not None and odd == imprint(item, place)
+        return self.as_read or self.was_read_so(item, place)
 
     def was(self, message: Item, code: str) -> bool:
         """Whether what would be reported of a message by this code was so when it was read."""
