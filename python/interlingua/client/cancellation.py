@@ -59,7 +59,7 @@ def cancelled_at_waits(
                 resume, given = work.send, None
             else:
                 resume, given = work.throw, cancelled
-        except BaseException as problem:
+        except BaseException as problem:  # noqa: BLE001 — passed on, as `await` does
             resume, given = work.throw, problem
 
 
