@@ -12,7 +12,7 @@ import asyncio
 import math
 from collections.abc import Callable, Coroutine, Generator
 from types import coroutine
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
 
@@ -38,7 +38,7 @@ def cancelled_at_waits(
             if held is None:
                 return end.value
             if discard is not None:
-                yield from cancelled_at_waits(discard(end.value))
+                yield from cast("Generator[Any, Any, None]", cancelled_at_waits(discard(end.value)))
             raise held from None
         except Exception:
             if held is None:
