@@ -33,7 +33,7 @@ class _Connection(asyncio.Protocol):
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         if self._done is not None and not self._done.done():
             self._done.set_exception(ConnectionError(f"no answer, but {bytes(self._received)!r}"))
 

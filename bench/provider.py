@@ -5,7 +5,7 @@ next to nothing. `max_tokens` of a request says how it is answered.
 
 import asyncio
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 from workload import anthropic_stream, text
@@ -69,7 +69,7 @@ class Provider(asyncio.Protocol):
 
     unary = _answer()
     burst = _burst(CHUNKS)
-    paced = {PACED: (_paced(_PACED_CHUNKS), 0.005), SLOW: (_paced(_SLOW_CHUNKS), 0.05)}
+    paced: ClassVar = {PACED: (_paced(_PACED_CHUNKS), 0.005), SLOW: (_paced(_SLOW_CHUNKS), 0.05)}
 
     def __init__(self) -> None:
         self._received = b""
@@ -80,7 +80,7 @@ class Provider(asyncio.Protocol):
         self._transport = transport
         self._loop = asyncio.get_running_loop()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """A caller has gone."""
         if self._timer is not None:
             self._timer.cancel()

@@ -132,7 +132,7 @@ async def over_http(ports: Any, provider: str, client: str) -> None:
     config = uvicorn.Config(relay, port=0, http="httptools", lifespan="off", access_log=False, log_level="warning")
     server = uvicorn.Server(config)
     task = asyncio.ensure_future(server.serve())
-    while not server.started:
+    while not server.started:  # noqa: ASYNC110 uvicorn tells nobody
         await asyncio.sleep(0.01)
     ports.put(server.servers[0].sockets[0].getsockname()[1])
     await task

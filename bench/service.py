@@ -13,7 +13,6 @@ stands on a bare reader. Rounds go through all subjects in turn, and the median 
 """
 
 import argparse
-import asyncio
 import multiprocessing
 import os
 import shlex
@@ -31,7 +30,7 @@ import orjson
 import provider
 import relays
 import uvloop
-from load import Caller, Grpc, Http, Loaded, load
+from load import Caller, Grpc, Http, load
 from workload import conversation, text
 
 from interlingua.v1 import service_pb2
@@ -265,7 +264,9 @@ def rows(of: dict[str, Subject]) -> list[Row]:
     long = tuple(of[name] for name in ("relay on aiohttp", "same", "cross"))
     made.append(Row("HTTP, 21 messages, c=64", long, provider.UNARY, 64, 1000, "µs", {}, messages=21))
     empty = of["empty"]
-    made.append(Row("gRPC, Adapt of 20 messages, c=16", (empty, of["typed"], of["JSON"]), provider.UNARY, 16, 500, "µs", {}))
+    made.append(
+        Row("gRPC, Adapt of 20 messages, c=16", (empty, of["typed"], of["JSON"]), provider.UNARY, 16, 500, "µs", {})
+    )
     name = f"a stream of {provider.CHUNKS} chunks"
     aims = {"same": 3.0, "cross": 3.0}
     made.append(Row(f"{name}, HTTP, c=16", http, provider.BURST, 16, 64, "ms", aims, 1e3))

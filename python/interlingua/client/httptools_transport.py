@@ -91,9 +91,14 @@ class HttptoolsTransport:
 
     # ------------------------------------------------------------------------------------------------ connections
 
+    @property
+    def idle(self) -> int:
+        """How many connections wait for a call."""
+        return sum(map(len, self._idle.values()))
+
     def release(self, connection: "_Connection") -> None:
         """Keeps a connection for the next call."""
-        if sum(map(len, self._idle.values())) >= _IDLE_CONNECTIONS:
+        if self.idle >= _IDLE_CONNECTIONS:
             connection.close()
             return
         self._idle.setdefault(connection.origin, []).append(connection)
