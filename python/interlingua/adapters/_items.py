@@ -290,8 +290,8 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
 # ---------------------------------------------------------------------------------------------- members of all wires
 
 
-def text(wire: str, name: str) -> Member:
-    """A text."""
+def text(wire: str, name: str, *, filled: bool = False) -> Member:
+    """A text. One that the wire wants to be `filled` is odd when it is empty."""
 
     def read(raw: Any, item: Item, _: Any) -> None:
         if type(raw) is not str:
@@ -302,7 +302,7 @@ def text(wire: str, name: str) -> Member:
         value = item.get(name)
         return ABSENT if value is None else value
 
-    return Member(wire, (name,), read, write)
+    return Member(wire, (name,), read, write, (lambda raw: None if raw else VERBATIM) if filled else None)
 
 
 def json_text(wire: str) -> Member:
@@ -317,9 +317,15 @@ def json_text(wire: str) -> Member:
         if parsed is None:
             item["input_raw"] = raw
 
-    def write(item: Item, _: Any, __: Path) -> str:
+    def write(item: Item, writing: Any, path: Path) -> str:
         raw: str | None = item.get("input_raw")
-        return arguments_text(item["input"]) if raw is None else raw
+        if raw is None:
+            return arguments_text(item["input"])
+        if not item["input"] and parse_arguments(raw or "{}") is None:
+            return raw
+        message = "the call has its arguments as an object, too"
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+        return arguments_text(item["input"])
 
     def spelling(raw: str) -> Any:
         parsed = parse_arguments(raw or "{}")

@@ -13,6 +13,7 @@ Block = dict[str, Any]
 
 _PLAN: Final = "PLAN"
 _KIND: Final = "TEXT_CONTENT"
+_SOURCELESS: Final = "citation"
 _CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
 
 
@@ -56,7 +57,7 @@ def _place(citation: Any, texts: list[int], parts: int, plan: bool) -> int | Non
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    read: dict[str, Any] = {"type": citation.get("type", _KIND)}
+    read: dict[str, Any] = {"type": _source_type(citation)}
     for name, member in (("start", "start_index"), ("end", "end_index")):
         if name in citation:
             read[member] = citation[name]
@@ -64,11 +65,17 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     for name in ("url", "title"):
         if type(source.get(name)) is str:
             read[name] = source[name]
-    fields = {name: value for name, value in citation.items() if name not in ("type", "start", "end")}
+    fields = {name: value for name, value in citation.items() if name not in ("start", "end")}
     read["provider_state"] = reading.endpoint.state(fields=fields) if fields else reading.endpoint.state()
-    if "type" not in citation:
-        read["provider_state"]["encoding"] = {"spelt": {"type": "absent"}}
     return read
+
+
+def _source_type(citation: Wire) -> str:
+    sources = citation.get("sources")
+    if type(sources) is list and sources and type(sources[0]) is dict and type(sources[0].get("type")) is str:
+        found: str = sources[0]["type"]
+        return found or _SOURCELESS
+    return _SOURCELESS
 
 
 def _document(citation: Wire) -> dict[str, Any]:
@@ -106,8 +113,9 @@ def _citation_to_wire(citation: dict[str, Any], place: int | None, path: Path, w
             wire[name] = citation[member]
     state = writing.owned(citation)
     wire.update(state.get("fields") or {})
-    if not writing.spelt(citation):
-        wire["type"] = citation["type"]
+    if _source_type(wire) != citation["type"]:
+        message = "the source says what it is, and is kept as it came"
+        writing.loss.replace((*path, "type"), _source_type(wire), "unsupported_field", "weakened", message)
     if "content_index" in wire and place is not None:
         wire["content_index"] = place
     source = _document(wire)

@@ -19,6 +19,7 @@ _BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
     403: ("permission", False),
     404: ("not_found", False),
     408: ("timeout", True),
+    409: ("other", False),
     413: ("invalid_request", False),
     422: ("invalid_request", False),
     429: ("rate_limit", True),
@@ -30,8 +31,8 @@ _BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
     503: ("overloaded", True),
     504: ("timeout", True),
 }
-_OVERFLOW: Final = re.compile(r"too many tokens|TOO_MANY_TOKENS", re.IGNORECASE)
-_FILTERED: Final = re.compile(r"blocked (?:input|output)|content filter", re.IGNORECASE)
+_TOO_LONG: Final = "TOO_MANY_TOKENS"
+_OVERFLOW: Final = re.compile(r"too many tokens(?!.*max tokens)", re.IGNORECASE | re.DOTALL)
 _REFINABLE: Final = ("invalid_request", "server_error")
 _TYPE: Final = re.compile(r"[A-Z0-9_]{1,64}")
 
@@ -51,11 +52,8 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
     kind = known.get("error_type")
     code = kind if isinstance(kind, str) and _TYPE.fullmatch(kind) else None
     category, retryable = _by_status(status)
-    words = f"{code or ''} {failures.said(body)}"
-    if category in _REFINABLE and _OVERFLOW.search(words):
+    if category in _REFINABLE and (code == _TOO_LONG or _OVERFLOW.match(failures.said(body))):
         category, retryable = "context_overflow", False
-    elif category in _REFINABLE and _FILTERED.search(words):
-        category, retryable = "content_filter", False
     found: Error = {
         "category": category,
         "message": failures.message(endpoint, status, category, code),
@@ -68,9 +66,10 @@ def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, e
         found["provider"] = endpoint.provider
     if code is not None:
         found["code"] = code
-    if (called := failures.identity(known.get("id"))) is not None:
+    lower = {name.lower(): value for name, value in headers.items()}
+    if (called := failures.identity(known.get("id"), lower.get("x-debug-trace-id"))) is not None:
         found["request_id"] = called
-    seconds = retry_after({name.lower(): value for name, value in headers.items()})
+    seconds = retry_after(lower)
     if seconds is not None:
         found["retry_after"] = seconds
     if body is not None:
@@ -95,7 +94,7 @@ _WRITTEN: Final = {
     "loss_refused": 400,
     "no_candidate": 400,
     "context_overflow": 400,
-    "other": 400,
+    "other": 409,
     "authentication": 401,
     "billing": 402,
     "permission": 403,
@@ -111,7 +110,6 @@ _WRITTEN: Final = {
     "overloaded": 503,
     "timeout": 504,
 }
-_MARKS: Final = {"context_overflow": ("too many tokens", _OVERFLOW)}
 
 
 def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
@@ -119,20 +117,23 @@ def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]
     return failures.write(failure, endpoint, _spell, error_from_body)
 
 
-def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The data with which this provider would have told it inside a stream."""
-    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
+def error_in_stream(failure: Error, endpoint: Endpoint) -> str:
+    """The text with which this provider would have told it inside a stream."""
+    told = failures.in_stream(failure)
+    text = failures.said(to_wire_error(told, endpoint)[0]["body"])
+    return failures.marked(text, "too many tokens", _OVERFLOW) if told["category"] == "context_overflow" else text
 
 
 def _spell(told: failures.Told) -> Wire:
-    text = told.text
-    if (mark := _MARKS.get(told.category)) is not None:
-        text = failures.marked(text, *mark)
+    text, word = told.text, told.word
+    if told.category == "context_overflow":
+        word = word or _TOO_LONG
     elif told.path is not None:
         text = f"{failures.dotted(told.path)}: {text}"
-    body: Wire = {} if told.request_id is None else {"id": told.request_id}
-    if told.word is not None:
-        body["error_type"] = told.word
-    body["message"] = text
+    body: Wire = {"message": text}
+    if told.request_id is not None:
+        body["id"] = told.request_id
+    if word is not None:
+        body["error_type"] = word
     headers = failures.wait_headers(told.retry_after, exact=False)
     return {"status": told.status or _WRITTEN.get(told.category, 500), "headers": headers, "body": body}

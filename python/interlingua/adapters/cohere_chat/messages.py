@@ -1,8 +1,8 @@
 """
-Messages both ways, and what an answer cites.
+Messages both ways.
 
-An assistant's message has parts, a plan beside its calls, and the calls, in this order. The plan is what the model says before
-it calls: the last text before the calls, which every other wire has a place for.
+An assistant's message has parts, a plan beside its calls, and the calls, in this order. The provider takes no parts of text beside
+calls: what the model says before it calls is its plan, and on every other wire a text.
 """
 
 from collections.abc import Mapping
@@ -21,23 +21,34 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
-from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, part_from_wire, part_to_wire
+from interlingua.adapters.cohere_chat.documents import (
+    LISTED,
+    document_from_wire,
+    document_refused,
+    document_to_wire,
+    last_of_user,
+)
+from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, left_out, part_from_wire, part_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 
 _ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
-_PLAN: Final = "tool_plan"
+PLAN: Final = "tool_plan"
+"""The place of a text that was the plan."""
+_BESIDE: Final = "content"
+"""The place of a text that stood in the content, though the message calls."""
 
-# how `content` was spelt, where it is not as it would be written
+# how a member was spelt, where it is not as it would be written
 _STRING: Final = "string"
 _LIST: Final = "list"
 _EMPTY: Final = "empty"
-_ALONE: Final = "alone"  # a plan without calls
+_BLANK: Final = ""
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -62,20 +73,19 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     role = message["role"]
     if role not in _ROLES:
         raise ValueError(role)
-    if len(message) == 2 and type(content := message.get("content")) is str and content and role != TOOL and not answer:
-        return {"role": role, "content": [{"type": "text", "text": content}]}
-    spelt: dict[str, Any] = {}
+    content = message.get("content")
+    if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
+        return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
+    spelt: dict[str, Any] = {name: None for name, value in message.items() if value is None}
     known = _KNOWN[role]
     fields = {name: value for name, value in message.items() if name not in known and value is not None}
-    spelt.update({name: None for name, value in message.items() if value is None})
     read: Message
     if role == TOOL:
         read = _result_from_wire(message, reading, spelt)
+    elif role == ASSISTANT:
+        read = {"role": role, "content": _said_from_wire(message, reading, spelt, fields, answer=answer)}
     else:
-        blocks = _content_from_wire(message, role, reading, spelt, answer=answer)
-        if role == ASSISTANT:
-            blocks = _said_from_wire(message, blocks, reading, spelt, fields)
-        read = {"role": role, "content": blocks}
+        read = {"role": role, "content": _content_from_wire(message, role, reading, spelt)}
     if fields or spelt:
         state: dict[str, Any] = reading.endpoint.state()
         read["provider_state"] = state
@@ -89,7 +99,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {
     SYSTEM: frozenset(("role", "content")),
     USER: frozenset(("role", "content")),
-    ASSISTANT: frozenset(("role", "content", _PLAN, "tool_calls", "citations")),
+    ASSISTANT: frozenset(("role", "content", PLAN, "tool_calls", "citations")),
     TOOL: frozenset(("role", "content", "tool_call_id")),
 }
 
@@ -99,55 +109,52 @@ def _content_from_wire(
 ) -> list[Block]:
     """The blocks of `content`, and how it was spelt."""
     content = message.get("content")
+    calls = bool(message.get("tool_calls"))
     if content is None:
-        if "content" not in message and (role != ASSISTANT or not _has_more(message)):
+        if "content" not in message and not calls:
             spelt["content"] = MISSING
         return []
     if type(content) is str:
+        if not content:
+            spelt["content"] = _BLANK
+            return []
         if answer:
             spelt["content"] = _STRING
-        if not content and role == ASSISTANT and _has_more(message):
-            spelt["content"] = ""
-            return []
         return [{"type": "text", "text": content}]
     if type(content) is not list:
         raise TypeError("content")
     blocks = [part_from_wire(part, reading, role) for part in content]
     if not blocks:
-        if not (answer and not _has_more(message)):
+        if not answer or calls:
             spelt["content"] = _EMPTY
-    elif not answer and len(blocks) == 1 and _is_plain(blocks[0]):
+    elif not answer and len(content) == 1 and content[0].keys() == _TEXT_PART and blocks[0]["type"] == "text":
         spelt["content"] = _LIST
     return blocks
 
 
-def _has_more(message: Wire) -> bool:
-    return bool(message.get(_PLAN) or message.get("tool_calls"))
-
-
-def _is_plain(block: Block) -> bool:
-    """Whether a block is a text that says no more than a string."""
-    return block["type"] == "text" and (len(block) == 2 or (len(block) == 3 and "citations" in block))
+_TEXT_PART: Final = frozenset(("type", "text"))
 
 
 def _said_from_wire(
-    message: Wire, blocks: list[Block], reading: Reading, spelt: dict[str, Any], fields: dict[str, Any]
+    message: Wire, reading: Reading, spelt: dict[str, Any], fields: dict[str, Any], *, answer: bool
 ) -> list[Block]:
     """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
+    blocks = _content_from_wire(message, ASSISTANT, reading, spelt, answer=answer)
     parts = len(blocks)
-    plan, calls = message.get(_PLAN), message.get("tool_calls")
-    if plan is not None and type(plan) is not str:
-        raise TypeError(_PLAN)
-    if calls is not None and type(calls) is not list:
+    plan, calls = message.get(PLAN), message.get("tool_calls")
+    if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
         raise TypeError("tool_calls")
+    if calls and not answer:
+        for block in blocks:
+            if block["type"] == "text":
+                state = block.setdefault("provider_state", reading.endpoint.state())
+                state.setdefault("encoding", {})["place"] = _BESIDE
     if plan:
-        blocks.append({"type": "text", "text": plan})
-        if not calls:
-            spelt[_PLAN] = _ALONE
+        blocks.append(
+            {"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding={"place": PLAN})}
+        )
     elif plan == "":
-        spelt[_PLAN] = ""
-    elif calls and blocks and blocks[-1]["type"] == "text" and _PLAN not in message:
-        spelt[_PLAN] = MISSING
+        spelt[PLAN] = _BLANK
     if calls:
         blocks += [call_from_wire(call, reading) for call in calls]
     elif calls == []:
@@ -182,34 +189,41 @@ def _result_from_wire(message: Wire, reading: Reading, spelt: dict[str, Any]) ->
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
-    """All messages; the results of a turn stand behind it in the order of its calls.
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes all messages, and the documents of the user; the results of a turn stand behind it in the order of its calls.
 
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
     """
     messages: list[Message] = request["messages"]
     order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
-    body: list[Wire] = []
+    wires: list[Wire] = []
     if request.get("system"):
         parts = _parts(request["system"], ("system",), SYSTEM, writing)
-        body.append({"role": SYSTEM, "content": _content(parts, NOTHING)})
+        wires.append({"role": SYSTEM, "content": _content(parts, NOTHING) if parts else _NOTHING_LEFT})
     for position in order:
-        body.append(message_to_wire(messages[position], ("messages", position), writing))
+        wires.append(_message_to_wire(messages[position], position, writing))
+    body["messages"] = wires
+    if writing.documents:
+        _documents_to_wire(messages, body, writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         why = "results follow their calls directly, in the order of the calls"
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
-    return body
+
+
+def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
+    content: list[Block] = message["content"]
+    if len(message) == 2 and len(content) == 1 and message["role"] in _ROLES[:3]:
+        block = content[0]
+        if block["type"] == "text" and len(block) == 2 and block["text"]:  # most messages
+            return {"role": message["role"], "content": block["text"]}
+    return message_to_wire(message, ("messages", position), writing)
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
     role: str = message["role"]
     content: list[Block] = message["content"]
-    if len(message) == 2 and len(content) == 1 and role in (USER, ASSISTANT, SYSTEM) and not answer:
-        block = content[0]
-        if block["type"] == "text" and len(block) == 2 and block["text"]:
-            return {"role": role, "content": block["text"]}
     if role == "developer":
         role = SYSTEM
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
@@ -219,22 +233,26 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     elif role == ASSISTANT:
         wire = _said_to_wire(content, (*path, "content"), spelt, writing, answer=answer)
     else:
-        wire = {"role": role, "content": _content(_parts(content, (*path, "content"), role, writing), spelt)}
-        if wire["content"] == "" and not content and spelt.get("content", ABSENT_WORD) not in _UNSAID:
-            _fill(path, writing)
-        if spelt.get("content") == MISSING and wire["content"] == "":
-            del wire["content"]
+        wire = {"role": role}
+        parts = _parts(content, (*path, "content"), role, writing)
+        _put_content(wire, parts, spelt)
+    if not answer and len(wire) == 1 and "content" not in spelt:
+        if role == USER and writing.documents and writing.documents[-1][0] == path[1]:
+            wire["content"] = _NOTHING_LEFT
+            writing.emptied.append(int(path[1]))
+        else:
+            wire["content"] = _fill((*path, "content"), writing)
     return _finished(message, wire, spelt, path, writing)
 
 
-ABSENT_WORD: Final = object()
-_UNSAID: Final = (MISSING, _EMPTY, None)
+_NOTHING_LEFT: Final = "(empty)"
 
 
-def _fill(path: Path, writing: Writing) -> None:
-    value = [{"type": "text", "text": ""}]
-    message = "an empty message is written as an empty text"
-    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
+def _fill(path: Path, writing: Writing, before: list[Block] | None = None) -> str:
+    """What stands where nothing is left of a message, behind documents that were read `before` it."""
+    value: list[Block] = [*(before or ()), {"type": "text", "text": _NOTHING_LEFT}]
+    writing.loss.replace(path, value, "filler", "representation", "the provider takes no empty message")
+    return _NOTHING_LEFT
 
 
 def _finished(message: Message, wire: Wire, spelt: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
@@ -260,19 +278,97 @@ _COVERED: Final = MESSAGE_MEMBERS - {"name", "cache"}
 
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
-    written = [part_to_wire(block, (*path, index), writing, place) for index, block in enumerate(content)]
-    return [part for part in written if part is not None]
+    """The parts of a message; documents of the user stand beside the messages."""
+    parts: list[Wire] = []
+    for index, block in enumerate(content):
+        where = (*path, index)
+        if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
+            if (refused := document_refused(block)) is not None:
+                left = left_out(block, where, writing, *refused)
+                parts += [] if left is None else [left]
+            elif (document := document_to_wire(block, where, writing)) is not None:
+                writing.documents.append((int(path[1]), index, document))
+        elif (part := part_to_wire(block, where, writing, place)) is not None:
+            parts.append(part)
+    return parts
 
 
 def _content(parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> Any:
     """The content of a message: a lone plain text is a string, but in an answer; spelt as it was read, where it was."""
     word = spelt.get("content")
-    if not parts:
-        return [] if word == _EMPTY or answer else ""
-    lone = len(parts) == 1 and parts[0].keys() == {"type", "text"} and parts[0]["type"] == "text"
-    if lone and (word == _STRING if answer else word != _LIST):
-        return parts[0]["text"]
-    return parts
+    lone = len(parts) == 1 and parts[0].keys() == _TEXT_PART and parts[0]["type"] == "text" and parts[0]["text"]
+    return parts[0]["text"] if lone and (word == _STRING if answer else word != _LIST) else parts
+
+
+def _put_content(wire: Wire, parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> None:
+    word = spelt.get("content", MISSING)
+    if parts:
+        wire["content"] = _content(parts, spelt, answer=answer)
+    elif word == _EMPTY:
+        wire["content"] = []
+    elif word == _BLANK:
+        wire["content"] = ""
+
+
+# -- documents
+
+
+def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) -> None:
+    """Writes the documents of the user, and reports those that the model will not read where they stand."""
+    last = last_of_user(messages)
+    if last is None:
+        return
+    first = 0  # behind the documents that stand at the place of all
+    content: list[Block] = messages[last]["content"]
+    standing = {index for position, index, _ in writing.documents if position == last}
+    while first < len(content) and (first in standing or _is_gone(content[first], first, last, standing)):
+        first += 1
+    staying = [entry for entry in writing.documents if entry[0] == last and entry[1] < first]
+    moving = [entry for entry in writing.documents if entry not in staying]
+    for position, index, _ in moving:
+        message = "the model reads documents before what the user said last"
+        to = ("messages", last, "content", first)
+        writing.loss.move(("messages", position, "content", index), to, "media_moved", "representation", message)
+    cited = not _cites_nothing(body, writing)
+    for position, index, _ in writing.documents:
+        block = messages[position]["content"][index]
+        if cited and not block.get("citations_enabled"):
+            where = ("messages", position, "content", index, "citations_enabled")
+            message = "the answer cites all documents"
+            writing.loss.entries.insert(0, _replaced(where, message))
+    body["documents"] = [document for _, _, document in [*staying, *moving]]
+    for position in writing.emptied:
+        before: list[Block] = []
+        if position == last:
+            reading = Reading(writing.endpoint, DERIVED_IDS)
+            before = [document_from_wire(document, reading, LISTED) for document in body["documents"]]
+            before = [{**block, "citations_enabled": True} for block in before] if cited else before
+        _fill(("messages", position, "content"), writing, before)
+
+
+def _is_gone(block: Block, index: int, position: int, standing: set[int]) -> bool:
+    return block["type"] == "document" and index not in standing
+
+
+def _replaced(path: Path, message: str) -> dict[str, Any]:
+    from interlingua.canonical.loss import Loss
+
+    loss = Loss()
+    loss.replace(path, True, "required_default", "representation", message)
+    return loss.entries[0]
+
+
+def _cites_nothing(body: Wire, writing: Writing) -> bool:
+    options = (writing.source.get("options") or NOTHING).get(NAME) or NOTHING
+    return cites_nothing(options.get("citation_options"))
+
+
+def cites_nothing(citation_options: Any) -> bool:
+    """Whether the options of a request turn citations off."""
+    return type(citation_options) is dict and citation_options.get("mode") in ("OFF", "DISABLED", "off", "disabled")
+
+
+# -- an assistant's message
 
 
 def _said_to_wire(
@@ -280,45 +376,39 @@ def _said_to_wire(
 ) -> Wire:
     """An assistant's message: parts, the plan before calls, and calls."""
     calls = [index for index, block in enumerate(content) if is_call(block, writing)]
-    parts = [index for index in range(len(content)) if index not in calls] if calls else list(range(len(content)))
-    plan = _plan(content, parts, spelt, calls=bool(calls))
-    if plan is not None:
-        parts = parts[:-1]
-    cited = {index: content[index]["citations"] for index in [*parts, *_some(plan)] if content[index].get("citations")}
-    written: list[Wire] = []
+    others = [index for index in range(len(content)) if index not in calls] if calls else list(range(len(content)))
+    planned = [index for index in others if _is_planned(content[index], writing, calls=bool(calls) and not answer)]
+    wire: Wire = {"role": ASSISTANT}
+    parts: list[Wire] = []
     places: dict[int, int] = {}  # of the parts
     stands: list[int] = []
-    for index in parts:
+    for index in others:
+        if index in planned:
+            continue
         part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
         if part is not None:
-            places[index] = len(written)
-            written.append(part)
+            places[index] = len(parts)
+            parts.append(part)
             stands.append(index)
-    wire: Wire = {"role": ASSISTANT}
-    if written or not (calls or plan is not None) or answer:
-        wire["content"] = _content(written, spelt, answer=answer)
-    elif spelt.get("content") in (_EMPTY, ""):
-        wire["content"] = [] if spelt["content"] == _EMPTY else ""
-    if answer and not written and (calls or plan is not None) and spelt.get("content") != _EMPTY:
-        del wire["content"]
-    if spelt.get("content") == MISSING and not written:
-        wire.pop("content", None)
+    _put_content(wire, parts, spelt, answer=answer)
+    if answer and not parts and not calls and "content" not in spelt:
+        wire["content"] = []
+    plan = _plan_to_wire(content, planned, path, writing)
     if plan is not None:
-        part_to_wire(_uncited(content[plan]), (*path, plan), writing, ASSISTANT)  # for what it loses as any text does
-        wire[_PLAN] = content[plan]["text"]
-        stands.append(plan)
-    elif spelt.get(_PLAN) == "":
-        wire[_PLAN] = ""
+        wire[PLAN] = plan[1]
+        stands.append(plan[0])
+    elif spelt.get(PLAN) == _BLANK:
+        wire[PLAN] = ""
     if calls:
         wire["tool_calls"] = [call_to_wire(content[index], (*path, index), writing) for index in calls]
         stands += calls
     elif spelt.get("tool_calls") == _EMPTY:
         wire["tool_calls"] = []
+    said = [*places, *([plan[0]] if plan is not None else [])]
+    cited = {index: content[index]["citations"] for index in said if content[index].get("citations")}
     citations = citations_to_wire(cited, places, path, writing)
     if citations or spelt.get("citations") == _EMPTY:
         wire["citations"] = citations
-    if not answer and wire.get("content") == "" and not content and spelt.get("content", ABSENT_WORD) not in _UNSAID:
-        _fill(path[:-1], writing)
     if stands != sorted(stands):
         for position, to in moves_to(stands, longest_rising(stands), max(stands) + 1):
             message = "the wire puts what is said first, and calls last"
@@ -326,17 +416,36 @@ def _said_to_wire(
     return wire
 
 
-def _some(index: int | None) -> list[int]:
-    return [] if index is None else [index]
+def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
+    """Whether a text is the plan: one that was read as such, and in a message that calls any that was read elsewhere."""
+    if block["type"] != "text":
+        return False
+    place = writing.encoding_of(block).get("place")
+    return place == PLAN or (calls and place != _BESIDE)
 
 
-def _plan(content: list[Block], parts: list[int], spelt: Mapping[str, Any], *, calls: bool) -> int | None:
-    """The block that is the plan: the last text before calls, unless it was read as a part of the content."""
-    word = spelt.get(_PLAN)
-    if not parts or not (calls or word == _ALONE) or word == MISSING:
+def _plan_to_wire(content: list[Block], planned: list[int], path: Path, writing: Writing) -> tuple[int, str] | None:
+    """Block and text of the plan; several texts are one, which is reported."""
+    spoken: list[int] = []
+    for index in planned:
+        part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
+        if part is not None:
+            spoken.append(index)
+    if not spoken:
         return None
-    block = content[parts[-1]]
-    return parts[-1] if block["type"] == "text" and block["text"] else None
+    first, *others = spoken
+    whole: str = content[first]["text"]
+    before = first
+    for index in others:
+        # pieces of one answer go on where the piece before ends
+        whole += ("" if before + 1 == index else "\n\n") + content[index]["text"]
+        before = index
+    if others:
+        message = "the plan is one text"
+        writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", message)
+        for index in others:
+            writing.loss.drop((*path, index), "merged_turn", "representation", message)
+    return first, whole
 
 
 def _uncited(block: Block) -> Block:
@@ -345,23 +454,25 @@ def _uncited(block: Block) -> Block:
     return {name: value for name, value in block.items() if name != "citations"}
 
 
+# -- results
+
+
 def _result_to_wire(message: Message, path: Path, spelt: Mapping[str, Any], writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
-    parts = _parts(block["content"], (*where, "content"), TOOL, writing)
+    parts = [
+        part
+        for index, inner in enumerate(block["content"])
+        if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
+    ]
     failed = bool(block.get("is_error"))
+    wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
+    if not parts and not failed and "content" not in spelt:
+        parts = [{"type": "text", "text": _fill((*where, "content"), writing)}]
     envelop(parts, "text", failed=failed, spelling=writing.encoding_of(block).get("envelope"))
-    wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block), "content": _content(parts, spelt)}
+    _put_content(wire, parts, spelt)
     if failed:
         note = "the failure is told in the first line of the result"
         writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)
-    if not parts:
-        word = spelt.get("content", ABSENT_WORD)
-        if word == MISSING or word is None:
-            del wire["content"]
-        elif word != _EMPTY:
-            value = [{"type": "text", "text": ""}]
-            note = "an empty result is written as an empty text"
-            writing.loss.replace((*where, "content"), value, "filler", "representation", note)
     if len(block) > 3:
         state = block.get("provider_state")
         if state is not None:

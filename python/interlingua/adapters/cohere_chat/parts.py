@@ -9,7 +9,8 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, VERBATIM, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire, arguments_text, data_uri, report_unknown
 from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
-from interlingua.adapters.cohere_chat.tables import CALLS, CONTENT, Reading, Writing
+from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
+from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -18,6 +19,8 @@ Block = dict[str, Any]
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 
+_PART: Final = "part"
+"""The place of a document that stood in a message."""
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
 _DETAILS: Final = ("auto", "low", "high")
 
@@ -30,7 +33,7 @@ def _read_url(raw: Any, block: Item, _: Any) -> None:
         raise TypeError("url")
     if (found := inline(raw)) is not None:
         block["source"], block["media_type"] = {"kind": "base64", "data": found[1]}, found[0]
-    elif raw.startswith(("https://", "http://")):
+    elif raw[:8].lower().startswith(("https://", "http://")):
         block["source"] = {"kind": "url", "data": raw}
     else:
         raise TypeError("url")
@@ -91,8 +94,8 @@ _DOCUMENT_DATA: Final = Member(
     lambda raw: VERBATIM if type(raw) is dict else None,
 )
 
-TEXT: Final = Row({"type": "text"}, text("text", "text"))
-_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text"))
+_TEXT: Final = Row({"type": "text"}, text("text", "text", filled=True))
+_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text", filled=True))
 _IMAGE: Final = Row(
     {"type": "image_url"},
     inside(
@@ -118,15 +121,15 @@ def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
     try:
         return _read_part(part, reading, place)
     except (KeyError, TypeError):
-        return opaque(part, CONTENT, reading)
+        return opaque(part, part["type"], reading)
 
 
 def _read_part(part: Wire, reading: Reading, place: str) -> Block:
     match part["type"]:
         case "text":
-            if len(part) == 2 and type(part["text"]) is str:  # most parts
+            if len(part) == 2 and type(part["text"]) is str and part["text"]:  # most parts
                 return {"type": "text", "text": part["text"]}
-            block = read_item(TEXT, part, {"type": "text"}, reading)
+            block = read_item(_TEXT, part, {"type": "text"}, reading)
             return block if "text" in block else _refuse("text")
         case "thinking" if place == ASSISTANT:
             block = read_item(
@@ -136,6 +139,8 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
         case "image_url" if place == USER:
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
             return block if "source" in block else _refuse("image_url")
+        case "document" if place == USER and part.keys() == {"type", "document"}:
+            return document_from_wire(part["document"], reading, _PART)
         case "document" if place == TOOL:
             state = reading.endpoint.state(encoding={"place": "document"})
             block = read_item(_DOCUMENT, part, {"type": "text", "provider_state": state}, reading)
@@ -164,26 +169,47 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
     Raises `InvalidRequest` for a call or a result in a message of another role.
     """
     match block["type"]:
-        case "text":
-            if len(block) == 2:
-                return {"type": "text", "text": block["text"]}
+        case "text" if len(block) == 2 and block["text"]:
+            return {"type": "text", "text": block["text"]}
+        case "text" if _has_words(block, path, writing):
             of_document = place == TOOL and writing.encoding_of(block).get("place") == "document"
-            return write_item(_DOCUMENT if of_document else TEXT, block, writing, path)
-        case "thinking" if place == ASSISTANT and _goes_back(block, writing):
+            return write_item(_DOCUMENT if of_document else _TEXT, block, writing, path)
+        case "thinking" if place == ASSISTANT and (refused := _thinking_refused(block, writing)) is not None:
+            return left_out(block, path, writing, *refused)
+        case "thinking" if place == ASSISTANT and _has_words(block, path, writing):
             return write_item(_THINKING, block, writing, path)
+        case "text" | "thinking" if not block["text"]:
+            return None
         case "image" if place == USER:
             refused = _image_refused(block, writing)
             if refused is None:
                 return write_item(_IMAGE, block, writing, path)
-            return _left_out(block, path, writing, *refused)
-        case "opaque" if is_own_item(block, CONTENT, place, writing):
+            return left_out(block, path, writing, *refused)
+        case "document" if place == USER and writing.encoding_of(block).get("place") == _PART:
+            document = document_to_wire(block, path, writing)
+            return None if document is None else {"type": "document", "document": document}
+        case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
             report_unknown(block, OPAQUE_MEMBERS, writing.loss, path)
-            return block["value"]
+            item: Wire = block["value"]
+            return item
         case "tool_use" | "tool_result" as kind if place != TOOL:
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path), adapter=writing.endpoint.adapter)
         case _:
-            return _left_out(block, path, writing, *_no_place(block, writing))
+            return left_out(block, path, writing, *_no_place(block, writing))
+
+
+def _has_words(block: Block, path: Path, writing: Writing) -> bool:
+    """Whether a text says something, or was read without saying anything; else it is left out, reported."""
+    if (
+        block["text"]
+        or "message" in writing.source
+        or "text" in writing.spelt(block)
+        or "thinking" in writing.spelt(block)
+    ):
+        return True
+    writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
+    return False
 
 
 OPAQUE_MEMBERS: Final = frozenset(
@@ -191,20 +217,28 @@ OPAQUE_MEMBERS: Final = frozenset(
 )
 
 
-def is_own_item(block: Block, kind: str, place: str, writing: Writing) -> bool:
+def is_own_item(block: Block, place: str, writing: Writing) -> bool:
     """Whether an opaque block is an item of this wire that goes back where it stood, and that is still none we could read."""
-    if block.get("kind") != kind or not writing.endpoint.owns(block):
+    if not writing.endpoint.owns(block):
         return False
-    reading = Reading(writing.endpoint, DERIVED_IDS)
+    if block.get("kind") == CALLS:
+        return place == ASSISTANT
+    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     try:
-        return kind == CALLS or part_from_wire(block["value"], reading, place)["type"] == "opaque"
-    except TypeError:
+        return bool(value["type"] == block.get("kind") and part_from_wire(value, reading, place)["type"] == "opaque")
+    except (KeyError, TypeError):
         return False
 
 
-def _goes_back(block: Block, writing: Writing) -> bool:
+def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
-    return "message" in writing.source or not block.get("provider_state") or bool(writing.owned(block))
+    if "message" in writing.source:
+        return None
+    if block.get("provider_state") and not writing.owned(block):
+        return "foreign_state", "reasoning of another provider is not replayed"
+    if writing.capabilities.get("supports_thinking") is False and not writing.same_model:
+        return "unsupported_model", "the model takes no reasoning"
+    return None
 
 
 def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
@@ -232,6 +266,6 @@ def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
             return "unknown_block", "a block of a type that this version does not know"
 
 
-def _left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
+def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
     left = writing.loss.block(path, block, code, "lost", message)
     return None if left is None else {"type": "text", "text": left["text"]}

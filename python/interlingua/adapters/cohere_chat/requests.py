@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from interlingua.adapters._as_read import keep_read, record_quirk
+from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -37,9 +37,10 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._options import options_to_wire
-from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
-from interlingua.adapters.cohere_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing
+from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
+from interlingua.adapters.cohere_chat.documents import documents_from_wire
+from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
 from interlingua.adapters.cohere_chat.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -62,7 +63,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
+        return write_with_format(request, endpoint, _written, speaks_json=True)
     return _written(request, endpoint)
 
 
@@ -83,7 +84,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
     body: Wire = {} if model is None else {"model": model}
-    body["messages"] = messages_to_wire(request, writing)
+    messages_to_wire(request, body, writing)
     if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
@@ -117,7 +118,6 @@ _MEMBERS: Final[Mapping[str, tuple[str, Any, Any]]] = {
     "top_k": ("k", 0, 500),
     "frequency_penalty": ("frequency_penalty", 0, 1),
     "presence_penalty": ("presence_penalty", 0, 1),
-    "seed": ("seed", 0, None),
     "logprobs": ("logprobs", None, None),
 }
 """What a member is called on the wire, and the range that it has there."""
@@ -137,15 +137,33 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
 
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if not value:
-        return
     if writing.refuses(name):
-        writing.report_refused(name, value)
+        if value:
+            writing.report_refused(name, value)
+        return
+    if not writing.same(name):
+        for position, text in enumerate(value):
+            if not text:
+                writing.loss.drop((name, position), "empty_content", "weakened", "an empty text stops nothing")
+        value = [text for text in value if text]
+    if not value:
         return
     if len(value) > _MOST_STOPS and not writing.same(name):
         value = value[:_MOST_STOPS]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {_MOST_STOPS} stop texts")
     body["stop_sequences"] = value
+
+
+def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name, value)
+    elif 0 <= value <= _HIGHEST_SEED or writing.same(name):
+        body[name] = value
+    else:
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such seed")
+
+
+_HIGHEST_SEED: Final = 2**64 - 1
 
 
 def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
@@ -157,32 +175,38 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     value = {key: item for key, item in value.items() if item is not None}
+    thinking = _thinking(value)
     if not value:
         return
     if writing.refuses("thinking", name):
-        writing.loss.drop((name,), "unsupported_model", "weakened", "the model takes no reasoning settings")
+        severity = "representation" if thinking == {"type": "disabled"} else "weakened"
+        writing.loss.drop((name,), "unsupported_model", severity, "the model takes no reasoning settings")
         return
-    thinking = _thinking(value)
+    if "display" in value:
+        message = "the wire does not say how reasoning is shown"
+        writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
+        del value["display"]
     if thinking:
         body["thinking"] = thinking
     written = _reasoning_from_wire(thinking)
-    if written == value:
-        return
-    if written:
+    if written == {"mode": "enabled", **value}:
+        if "mode" not in value:
+            message = "the wire says with a budget that reasoning is on"
+            writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
+    elif written != value:
         message = "reasoning is asked for in the target's terms"
         writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
-    else:
-        message = "the target has no such setting of reasoning; ask for a mode or a budget"
-        writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:
     """A switch and a budget; an effort turns reasoning on, or off."""
     mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
-    if mode == "disabled" or effort == "none":
-        return {"type": "disabled"}
     if mode is None and effort is None and budget is None:
         return {}
+    if mode == "disabled" or effort == "none":
+        return {"type": "disabled"}
+    if budget == 0 and mode != "enabled":
+        return {"type": "disabled"}
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
 
@@ -207,6 +231,14 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
         return
+    if not writing.same(name):
+        beside = next((member for member in ("tools", "documents") if body.get(member)), None)
+        if beside is not None:
+            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {beside}")
+            return
+        if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
+            loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
+            return
     report_unknown(value, _FORMAT, loss, (name,))
     schema = (value.get("schema") or None) if kind == "json_schema" else None
     if kind == "json_schema" and schema is None:
@@ -223,6 +255,21 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
         body[name][spelt] = schema
 
 
+def _is_enforced(schema: Any) -> bool:
+    """Whether the provider takes a schema: an object, and no object in it without a required member."""
+    return schema.get("type") == "object" and _has_required(schema)
+
+
+def _has_required(schema: Any) -> bool:
+    if type(schema) is list:
+        return all(_has_required(item) for item in schema)
+    if type(schema) is not dict:
+        return True
+    if schema.get("type") == "object" and not schema.get("required"):
+        return False
+    return all(_has_required(item) for item in schema.values())
+
+
 _FORMAT_MEMBERS: Final = {
     "name": "representation",
     "description": "weakened",
@@ -234,6 +281,7 @@ _FORMAT: Final = frozenset(("type", *_FORMAT_MEMBERS))
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
     **dict.fromkeys(_MEMBERS, _sampling),
     "max_output_tokens": _limit,
+    "seed": _seed,
     "stop": _stop,
     "reasoning": _reasoning,
     "response_format": _response_format,
@@ -258,6 +306,7 @@ def from_wire_request(
     try:
         members.read(_ROWS, _APART)
         _read_strict(body.get("strict_tools"), members)
+        _read_documents(body.get("documents"), messages, members)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request, encoding = members.request, members.encoding
@@ -268,10 +317,10 @@ def from_wire_request(
         record_quirk(request, encoding, "tool_choice", "combination", NAME)
     names = {tool["name"] for tool in request.get("tools") or ()}
     names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
-    odd = [name for name in names if not Writing({"messages": []}, endpoint, Loss()).fits_name(name)]
-    if odd:
+    if odd := [name for name in names if not is_name(name)]:
         encoding["names"] = sorted(odd)
-    keep_read(request, encoding)
+    unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
+    keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
     request["provider_state"] = endpoint.state(encoding=encoding) if encoding else endpoint.state()
     return extract_format(request), []
 
@@ -282,10 +331,25 @@ def _read_strict(value: Any, members: Members[Reading]) -> None:
     if value is True and functions:
         for tool in functions:
             tool["strict"] = True
+            state = tool.setdefault("provider_state", members.endpoint.state())
+            state.setdefault("encoding", {})["strict"] = True
     elif value is False:
         members.silent("strict_tools", value)
     elif value is not None:
         members.options["strict_tools"] = value
+        members.request["options"] = {NAME: members.options}
+
+
+def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members[Reading]) -> None:
+    """Documents stand where the model reads them; those that have no place there stay an option."""
+    if value is None:
+        return
+    if value == []:
+        members.silent("documents", value)
+    elif not documents_from_wire(
+        value, not cites_nothing(members.body.get("citation_options")), messages, members.reading
+    ):
+        members.options["documents"] = value
         members.request["options"] = {NAME: members.options}
 
 
@@ -330,11 +394,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return choice is not None
 
 
-def _stays_option(name: str, value: Any, members: Members[Reading]) -> bool:
-    return False
-
-
-_APART: Final = ("messages", "strict_tools")
+_APART: Final = ("messages", "strict_tools", "documents")
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model),
     "stream": Row(SWITCH, "stream"),
@@ -351,7 +411,6 @@ _ROWS: Final[Rows] = {
     "response_format": Row(OBJECT, read=_read_format),
     "tools": Row(LIST, read=_read_tools),
     "tool_choice": Row(TEXT, read=_read_choice),
-    "documents": Row(LIST, read=_stays_option),
 }
 
 

@@ -17,7 +17,7 @@ from interlingua.adapters._members import whole
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.cohere_chat.errors import error_from_body
 from interlingua.adapters.cohere_chat.messages import message_from_wire, message_to_wire
-from interlingua.adapters.cohere_chat.tables import FINISH, NAME, Reading, Writing
+from interlingua.adapters.cohere_chat.tables import FINISH, FINISH_BACK, NAME, Reading, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -26,7 +26,7 @@ from interlingua.canonical.loss import Entry, Loss
 Response = dict[str, Any]
 Usage = dict[str, Any]
 
-_LOGPROBS: Final = "tokens"
+_LOGPROBS: Final = "content"
 """The member of canonical log probabilities that holds the wire's list."""
 
 
@@ -65,7 +65,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
             report_own_state(state, loss, ())
         else:
             report_foreign_state(response, endpoint, loss, ())
-    report_end(response, FINISH.back.get(body.get("finish_reason") or "", "other"), loss, ())
+    content = response["message"]["content"]
+    report_end(response, finish_from_wire(body.get("finish_reason"), content), loss, ())
     report_stop_sequence(response, loss, ())
     report_usage(response, _UNCOUNTED, loss)
     report_alternatives(response, loss)
@@ -80,11 +81,11 @@ def end_to_wire(response: Response, writing: Writing) -> Wire:
     end: Wire = {}
     raw = response.get("finish_reason_raw")
     reason: str = response["finish_reason"]
-    if writing.same_origin and FINISH.back.get(raw or "", "other") == reason:
+    if writing.same_origin and finish_from_wire(raw, response["message"]["content"]) == reason:
         if raw is not None:
             end["finish_reason"] = raw
     else:
-        end["finish_reason"] = FINISH.there.get(reason, "ERROR")
+        end["finish_reason"] = FINISH_BACK.get(reason, "OTHER")
     if (usage := response.get("usage")) is not None:
         end["usage"] = usage_to_wire(usage, own=writing.same_origin)
     logprobs = response.get("logprobs")
@@ -134,7 +135,7 @@ def read_answer(body: Wire, reading: Reading) -> Response:
                 spelt[name] = None
             case _:
                 fields[name] = value
-    response["finish_reason"] = FINISH.back.get(response.get("finish_reason_raw", ""), "other")
+    response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), message["content"])
     state = response["provider_state"] = reading.endpoint.state()
     if fields:
         state["fields"] = fields
@@ -143,28 +144,58 @@ def read_answer(body: Wire, reading: Reading) -> Response:
     return response
 
 
+def finish_from_wire(raw: str | None, content: list[dict[str, Any]]) -> str:
+    """Why an answer ended. One that holds calls asks for them, unless it was cut off, filtered or failed."""
+    reason = FINISH.get(raw or "", "other")
+    if reason not in _CUT and any(block["type"] == "tool_use" for block in content):
+        return "tool_calls"
+    return reason
+
+
+_CUT: Final = ("length", "content_filter", "error", "cancelled")
+
+
 # ---------------------------------------------------------------------------------------------------- usage
 
 
 def usage_from_wire(usage: Any) -> Usage | None:
-    """The counts of the wire, None when it has none. The prompt includes what was read from the cache."""
+    """What is paid for, since cost is computed of it, None without counts; the provider's own object is `raw`.
+
+    What came from the cache is told apart only where the prompt that is paid for is the one that was read.
+    """
     if type(usage) is not dict:
         return None
-    counts = usage.get("tokens") or usage.get("billed_units")
-    if type(counts) is not dict:
-        return None
-    prompt, generated = whole(counts.get("input_tokens")), whole(counts.get("output_tokens"))
+    billed, tokens = _object(usage.get("billed_units")), _object(usage.get("tokens"))
+    read = _sum(_count(tokens.get("input_tokens")), _count(tokens.get("image_tokens")))
+    paid = _count(billed.get("input_tokens"))
+    prompt = read if paid is None else paid
+    generated = _count(billed.get("output_tokens"))
+    if generated is None:
+        generated = _count(tokens.get("output_tokens"))
     if prompt is None and generated is None:
         return None
-    prompt = max(prompt or 0, 0)
-    cached = min(max(whole(usage.get("cached_tokens")) or 0, 0), prompt)
-    read: Usage = {"input_tokens": prompt - cached, "output_tokens": max(generated or 0, 0), "raw": usage}
-    if cached:
-        read["cached_input_tokens"] = cached
-    reasoning = whole(counts.get("reasoning_tokens"))
-    if reasoning is not None and 0 <= reasoning <= read["output_tokens"]:
-        read["reasoning_tokens"] = reasoning
-    return read
+    found: Usage = {"input_tokens": prompt or 0, "output_tokens": generated or 0, "raw": usage}
+    cached = _count(usage.get("cached_tokens"))
+    if cached and prompt is not None and cached <= prompt and read in (None, prompt):
+        found["cached_input_tokens"] = cached
+        found["input_tokens"] = prompt - cached
+    reasoning = _count(tokens.get("reasoning_tokens"))
+    if reasoning is not None:
+        found["reasoning_tokens"] = min(reasoning, found["output_tokens"])
+    return found
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if type(value) is dict else NOTHING
+
+
+def _count(value: Any) -> int | None:
+    number = whole(value)
+    return number if number is not None and number >= 0 else None
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    return left if right is None else right if left is None else left + right
 
 
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
@@ -179,7 +210,7 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     counts = {"input_tokens": usage["input_tokens"] + cached + written, "output_tokens": usage["output_tokens"]}
     tokens = dict(counts)
-    if usage.get("reasoning_tokens") is not None:
+    if usage.get("reasoning_tokens"):
         tokens["reasoning_tokens"] = usage["reasoning_tokens"]
     said: Wire = {"billed_units": counts, "tokens": tokens}
     if cached:

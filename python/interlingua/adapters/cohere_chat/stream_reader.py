@@ -10,7 +10,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
 from interlingua.adapters.cohere_chat.errors import error_from_body
-from interlingua.adapters.cohere_chat.messages import message_from_wire
+from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
 from interlingua.adapters.cohere_chat.responses import read_answer
 from interlingua.adapters.cohere_chat.tables import Reading
 from interlingua.adapters.cohere_chat.tools import call_from_wire
@@ -29,7 +29,8 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 
 
 _DONE: Final = "[DONE]"
-_PARTS, _PLAN, _CALLS = 0, 1, 2
+_PARTS, _PLANS, _CALLS = 0, 1, 2
+_CITING: Final = ("citation-start", "citation-end")
 _GROWS: Final = {"text": "text", "thinking": "thinking"}
 """The member of a part that comes in pieces."""
 
@@ -56,8 +57,10 @@ class _Answer(Answer):
         self.blocks = Blocks(0, self.due)
         self.body: Wire = {}
         self.message: Wire = {}
+        self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
-        self.open: Lane | None = None  # a text, reasoning or the plan: calls end by themselves
+        self.open: set[Lane] = set()  # texts, reasoning and the plan that have not ended
+        self.ending: Lane | None = None  # the part that has ended but for what it cites
 
     def patch(self, frame: Frame) -> Event | None:
         """Takes an event of the wire."""
@@ -66,14 +69,22 @@ class _Answer(Answer):
         event = json.loads(frame.data)
         if not isinstance(event, dict):
             raise TypeError("event")
-        message = (event.get("delta") or {}).get("message") or {}
-        match event.get("type"):
+        delta = event.get("delta") or {}
+        message = delta.get("message") or {}
+        if isinstance(delta.get("logprobs"), (dict, list)) and event.get("type") != "message-end":
+            self.logprobs += delta["logprobs"] if isinstance(delta["logprobs"], list) else [delta["logprobs"]]
+        kind = event.get("type") or frame.event
+        if self.ending is not None and kind not in _CITING:
+            self._close(self.ending)
+        match kind:
             case "message-start":
                 self._start(event, message)
             case "content-start":
                 self._begin((_PARTS, event["index"]), message["content"])
             case "content-delta":
                 self._more((_PARTS, event["index"]), message["content"])
+            case "content-end" if (_PARTS, event["index"]) in self.open:
+                self.ending = (_PARTS, event["index"])
             case "tool-plan-delta":
                 self._plan(message["tool_plan"])
             case "tool-call-start":
@@ -84,8 +95,10 @@ class _Answer(Answer):
                 self._end((_CALLS, event["index"]))
             case "citation-start":
                 self._cite(message["citations"])
+            case "message-end" if delta.get("error"):
+                self.fail(error_from_body(None, {}, {"message": delta["error"]}, self.endpoint))
             case "message-end":
-                self._complete(event["delta"])
+                self._complete(delta)
             case None if "message" in event:
                 self.fail(error_from_body(None, {}, event, self.endpoint))
             case _:
@@ -102,7 +115,7 @@ class _Answer(Answer):
     # -- parts
 
     def _begin(self, lane: Lane, part: Any) -> None:
-        self._close()
+        self._close((_PLANS, 0))
         kind = part["type"]
         member = _GROWS.get(kind)
         if member is None or not isinstance(part.get(member, ""), str):
@@ -114,7 +127,7 @@ class _Answer(Answer):
         if kind == "thinking":
             block["provider_state"] = self.endpoint.state()
         self.parts[lane] = begun = _Part(kind, part, self.blocks.begin(block, lane))
-        self.open = lane
+        self.open.add(lane)
         self._say(begun, part.get(member, ""))
 
     def _read(self, part: Wire) -> dict[str, Any]:
@@ -143,58 +156,55 @@ class _Answer(Answer):
             self.blocks.more(part.index, part.kind, text)
 
     def _plan(self, text: Any) -> None:
-        lane: Lane = (_PLAN, 0)
+        lane: Lane = (_PLANS, 0)
         part = self.parts.get(lane)
         if part is None:
             if not text:
                 return
-            self._close()
-            part = self.parts[lane] = _Part("text", {}, self.blocks.begin({"type": "text", "text": ""}, lane))
-            self.open = lane
+            state = self.endpoint.state(encoding={"place": PLAN})
+            begun = self.blocks.begin({"type": "text", "text": "", "provider_state": state}, lane)
+            part = self.parts[lane] = _Part("text", {}, begun)
+            self.open.add(lane)
         self._say(part, text)
 
     def _cite(self, citation: Any) -> None:
         told = citation if isinstance(citation, list) else [citation]
         for one in told:
-            lane: Lane = (_PLAN, 0) if one.get("type") == "PLAN" else (_PARTS, one.get("content_index", -1))
+            lane: Lane = (_PLANS, 0) if one.get("type") == "PLAN" else (_PARTS, one.get("content_index", -1))
             part = self.parts.get(lane) or next((part for part in self.parts.values() if part.kind == "text"), None)
             if part is None:
                 raise KeyError("citations")
             part.citations.append(one)
 
-    def _close(self) -> None:
-        """The text that is being told ends."""
-        if self.open is not None:
-            part = self.parts[self.open]
+    def _close(self, lane: Lane) -> None:
+        """A text that is being told ends."""
+        if lane in self.open:
+            self.open.remove(lane)
+            part = self.parts[lane]
             self.blocks.end(part.index, self._settled(part))
-            self.open = None
+        if self.ending == lane:
+            self.ending = None
 
     def _settled(self, part: _Part) -> dict[str, Any]:
         """A text or reasoning as a whole answer has it, with what it cites."""
         text = "".join(part.pieces)
-        if not part.raw:
-            block: dict[str, Any] = {"type": "text", "text": text}
-        else:
-            block = self._read({**part.raw, _GROWS[part.kind]: text})
-        if part.citations and part.kind == "text":
-            whole = {"role": "assistant", "content": [{"type": "text", "text": text}], "citations": part.citations}
-            if not part.raw:
-                whole = {"role": "assistant", "tool_plan": text, "citations": part.citations}
-            else:
-                whole["citations"] = [{**one, "content_index": 0} for one in part.citations]
-            cited = message_from_wire(whole, self._scratch(), answer=True)["content"][0].get("citations")
-            if cited is not None:
-                for one, citation in zip(cited, part.citations, strict=True):
-                    one["provider_state"].setdefault("fields", {}).pop("content_index", None)
-                    if "content_index" in citation:
-                        one["provider_state"]["fields"]["content_index"] = citation["content_index"]
-                block["citations"] = cited
+        if part.kind == "thinking":
+            return self._read({**part.raw, "thinking": text})
+        whole: Wire = {PLAN: text} if not part.raw else {"content": [{**part.raw, "text": text}]}
+        if part.citations:
+            whole["citations"] = [{**one, "content_index": 0} for one in part.citations]
+        content = message_from_wire({"role": "assistant", **whole}, self._scratch(), answer=True)["content"]
+        block: dict[str, Any] = content[0]
+        for one, citation in zip(block.get("citations", ()), part.citations, strict=False):
+            one["provider_state"]["fields"].pop("content_index")
+            if "content_index" in citation:
+                one["provider_state"]["fields"]["content_index"] = citation["content_index"]
         return block
 
     # -- calls
 
     def _begin_call(self, lane: Lane, call: Any) -> None:
-        self._close()
+        self._close((_PLANS, 0))
         function = call["function"]
         block = call_from_wire({**call, "function": {**function, "arguments": "{}"}}, self.reading)
         self.parts[lane] = _Part("tool_use", call, len(self.blocks.content))
@@ -228,11 +238,14 @@ class _Answer(Answer):
     # -- the end
 
     def _complete(self, delta: Wire) -> None:
-        self._close()
+        for lane in sorted(self.open):
+            self._close(lane)
         for lane, part in self.parts.items():
             if lane[0] == _CALLS and part.kind != "ended":
                 self._end(lane)
         body = {**self.body, **{name: value for name, value in delta.items() if name != "message"}}
+        if self.logprobs:
+            body.setdefault("logprobs", self.logprobs)
         response = read_answer({**body, "message": {**self.message, **self._whole()}}, self._scratch())
         if "usage" in response:
             self.tell_usage(response["usage"])
@@ -247,7 +260,7 @@ class _Answer(Answer):
         by_place = sorted(self.parts.items())
         if content := [self._raw(part) for lane, part in by_place if lane[0] == _PARTS]:
             said["content"] = content
-        if (plan := self.parts.get((_PLAN, 0))) is not None:
+        if (plan := self.parts.get((_PLANS, 0))) is not None:
             said["tool_plan"] = "".join(plan.pieces)
         if calls := [self._raw_call(part) for lane, part in by_place if lane[0] == _CALLS]:
             said["tool_calls"] = calls
@@ -269,8 +282,8 @@ class _Answer(Answer):
         """What had arrived; a text as far as it came."""
         if not self.begun:
             return None
-        if self.open is not None:
-            part = self.parts[self.open]
+        for lane in self.open:
+            part = self.parts[lane]
             self.blocks.content[part.index] = self._settled(part)
         for lane, part in self.parts.items():
             if lane[0] == _CALLS and part.kind == "tool_use":

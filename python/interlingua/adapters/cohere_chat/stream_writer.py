@@ -2,7 +2,8 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._free_text import as_arguments
+from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
@@ -14,6 +15,8 @@ from interlingua.wire.sse import Frame
 
 _DONE: Final = "[DONE]"
 _PIECES: Final = {"text": "text", "thinking": "thinking"}
+_FREE: Final = "free"
+"""A call whose arguments are free text, which becomes one argument when it is complete."""
 
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
@@ -57,6 +60,15 @@ class _Writer(Writer):
             written = self._written(told.begun)["tool_calls"][0]
             call = {**written, "function": {**written["function"], "arguments": ""}}
             self._event("tool-call-start", told.number, tool_calls=call)
+            if told.begun.get("kind") == "custom":
+                told.kind = _FREE
+
+    def unsaid(self, told: OpenBlock, call: Wire) -> str:
+        """The arguments of a call of which nothing was said."""
+        if told.kind == _FREE:
+            told.kind, told.template = "tool_use", None
+            return arguments_text(as_arguments(call.get("input_raw")))
+        return super().unsaid(told, call)
 
     def _written(self, block: dict[str, Any]) -> Wire:
         return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
@@ -77,7 +89,7 @@ class _Writer(Writer):
 
     def end(self, told: OpenBlock) -> None:
         """What a text cites, and its end; a part that is the provider's own comes whole."""
-        if told.kind == "tool_use":
+        if told.kind in ("tool_use", _FREE):
             self._event("tool-call-end", told.number)
             return
         written = self._written(told.block)
@@ -105,8 +117,9 @@ class _Writer(Writer):
         self.frames.append(Frame(None, _DONE))
 
     def fail(self, error: dict[str, Any]) -> None:
-        """The error, as it would be told with a status."""
-        self.put(None, error_in_stream(error, self.endpoint))
+        """The error, as the last event."""
+        delta = {"finish_reason": "ERROR", "error": error_in_stream(error, self.endpoint)}
+        self.put("message-end", {"type": "message-end", "delta": delta})
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:

@@ -13,26 +13,38 @@ from interlingua.canonical.loss import Loss
 NAME: Final = "cohere_chat"
 PATH: Final = "/v2/chat"
 
-FINISH: Final = BiMap(
-    {
-        "stop": "COMPLETE",
-        "stop_sequence": "STOP_SEQUENCE",
-        "length": "MAX_TOKENS",
-        "tool_calls": "TOOL_CALL",
-        "error": "ERROR",
-    }
-)
-"""Why an answer ended. Any other word is `other`; any other end is told as `ERROR`, never as a clean one."""
+FINISH: Final = {
+    "COMPLETE": "stop",
+    "STOP_SEQUENCE": "stop_sequence",
+    "MAX_TOKENS": "length",
+    "ERROR_LIMIT": "length",
+    "TOOL_CALL": "tool_calls",
+    "ERROR": "error",
+    "TIMEOUT": "error",
+    "ERROR_TOXIC": "content_filter",
+    "USER_CANCEL": "cancelled",
+}
+"""Why an answer ended; any other word is `other`."""
+
+FINISH_BACK: Final = {
+    "stop": "COMPLETE",
+    "stop_sequence": "STOP_SEQUENCE",
+    "length": "MAX_TOKENS",
+    "tool_calls": "TOOL_CALL",
+    "error": "ERROR",
+}
+"""What is written for an answer of another provider; everything else is `OTHER`, never told as a clean end."""
 
 CHOICES: Final = BiMap({"required": "REQUIRED", "none": "NONE"})
 """The words of `tool_choice`; without one the model calls as it likes."""
 
-CONTENT: Final = "content"
 CALLS: Final = "tool_calls"
-"""Kinds of opaque blocks: an item of one of these lists that cannot be read."""
+"""The kind of opaque blocks that are calls; that of others is the type of their part."""
 
 _ANYTHING: Final = re.compile("")
 _LONGEST_NAME: Final = 64
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
 class Reading:
@@ -69,14 +81,36 @@ class Reading:
 
 
 class Writing(_writing.Writing):
-    """The target and the report, with the ids of the calls."""
+    """The target and the report, with the ids of calls and documents.
 
-    __slots__ = ("_ids",)
+    `documents` are those that have been taken out of messages of the user: position, block and wire of each; `emptied` are
+    the messages that held nothing else.
+    """
+
+    __slots__ = ("_ids", "_named", "documents", "emptied")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, _LONGEST_NAME)
         self.whole = self.same_origin and "message" in source
         self._ids = WireIds(_ANYTHING, "call_")
+        self._named: set[str] = set()
+        self.documents: list[tuple[int, int, Any]] = []
+        self.emptied: list[int] = []
+
+    def fits_name(self, name: str) -> bool:
+        """Whether the wire takes the name of a tool."""
+        return is_name(name)
+
+    def plain_name(self, name: str) -> str:
+        """A name like this one, within the grammar but for its length."""
+        plain = _OTHER_CHARACTER.sub("_", name)
+        return f"_{plain}" if plain[:1].isdigit() else plain or "tool"
+
+    def is_free(self, identity: str) -> bool:
+        """Whether no document before has this id; from now on one has."""
+        free = identity not in self._named
+        self._named.add(identity)
+        return free
 
     def call_id(self, block: dict[str, Any]) -> str:
         """The wire id of a call."""
@@ -91,3 +125,8 @@ class Writing(_writing.Writing):
         """How the members of an item of this wire were spelt."""
         found: Mapping[str, Any] = self.encoding_of(item).get("spelt") or {}
         return found
+
+
+def is_name(name: str) -> bool:
+    """Whether the provider takes the name of a tool."""
+    return len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) is not None

@@ -3,7 +3,18 @@
 from typing import Any, Final
 
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
-from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, json_text, read_item, text, write_item
+from interlingua.adapters._items import (
+    ABSENT,
+    MISSING,
+    Item,
+    Member,
+    Row,
+    inside,
+    json_text,
+    read_item,
+    text,
+    write_item,
+)
 from interlingua.adapters._kit import (
     NOTHING,
     PROVIDER_TOOL_MEMBERS,
@@ -43,8 +54,20 @@ def _read_schema(raw: Any, item: Item, _: Any) -> None:
     item["input_schema"] = raw
 
 
+def _write_schema(item: Item, writing: Writing, path: Path) -> Any:
+    schema = item.get("input_schema")
+    if schema is not None:
+        return schema
+    if (writing.spelt(item).get("function") or NOTHING).get("parameters", "") in (MISSING, None):
+        return ABSENT
+    message = "the wire wants a schema of each tool"
+    writing.loss.replace((*path, "input_schema"), _NO_PARAMETERS, "required_default", "representation", message)
+    return _NO_PARAMETERS
+
+
+_NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
 _SCHEMA: Final = Member(
-    "parameters", ("input_schema",), _read_schema, lambda item, writing, path: item.get("input_schema", ABSENT)
+    "parameters", ("input_schema",), _read_schema, _write_schema, always=True, respell=lambda word, written: written
 )
 
 
@@ -91,12 +114,17 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     tools: list[Tool] = request["tools"]
     offered = _offered(request)
     functions = [tool for tool in tools if (tool.get("kind") or "function") == "function"]
-    strict = bool(functions) and all(tool.get("strict") for tool in functions) and not writing.refuses("strict_tools")
+    strict = _can_be_strict(functions, writing)
+    none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     written: list[Wire] = []
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         if writing.refuses("tools", "tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+        elif none:
+            writing.loss.drop(
+                path, "tool_choice", "weakened", "the model takes no choice: what may not be called is not offered"
+            )
         elif tool["name"] not in offered:
             message = "the wire cannot name a tool: only those are offered that may be called"
             writing.loss.drop(path, "tool_choice", "weakened", message)
@@ -106,6 +134,21 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         body["tools"] = written
         if strict:
             body["strict_tools"] = True
+
+
+def _can_be_strict(functions: list[Tool], writing: Writing) -> bool:
+    """Whether the wire enforces the schemas of all these tools: it does so of all or none, and not of any schema."""
+    if not functions or not all(tool.get("strict") for tool in functions):
+        return False
+    if all(writing.encoding_of(tool).get("strict") for tool in functions):
+        return True  # as it was read
+    schemas = [tool.get("input_schema") or {} for tool in functions]
+    if not all(schema.get("required") for schema in schemas) or writing.refuses("strict_tools"):
+        return False
+    return sum(len(schema.get("properties") or ()) for schema in schemas) <= _MOST_PROPERTIES
+
+
+_MOST_PROPERTIES: Final = 200
 
 
 def _tool_to_wire(tool: Tool, path: Path, writing: Writing, *, strict: bool) -> Wire | None:
@@ -165,7 +208,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         writing.loss.drop(path, "combination", severity, "without tools there is no choice")
         return
     if writing.refuses("tool_choice"):
-        writing.report_refused("tool_choice", choice)
+        severity = "representation" if kind in ("auto", "none") else "weakened"
+        writing.loss.drop(path, "tool_choice", severity, "the model takes no choice of tools")
         return
     if kind == "auto":
         message = "without a choice the model calls as it likes"
@@ -181,10 +225,9 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     message = "only those are offered that may be called"
     if kind == "tool" or choice.get("mode") == "required":
         body["tool_choice"] = CHOICES.there["required"]
-        value = {"type": "required"}
-        writing.loss.replace(path, value, "tool_choice", "weakened", message)
+        writing.loss.replace(path, {"type": "required"}, "tool_choice", "representation", message)
     else:
-        writing.loss.drop(path, "tool_choice", "weakened", message)
+        writing.loss.drop(path, "tool_choice", "representation", message)
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
@@ -226,5 +269,5 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 def is_call(block: Block, writing: Writing) -> bool:
     """Whether a block stands in `tool_calls`."""
     return block["type"] == "tool_use" or (
-        block["type"] == "opaque" and is_own_item(block, CALLS, "assistant", writing)
+        block["type"] == "opaque" and block.get("kind") == CALLS and is_own_item(block, "assistant", writing)
     )
