@@ -56,6 +56,7 @@ FILES = {
     "openai_responses": "openai_responses",
     "ollama": "ollama_chat",
     "bedrock_converse": "bedrock_converse",
+    "cohere": "cohere_chat",
 }
 """Files of the corpus, by the adapter that reads them."""
 
