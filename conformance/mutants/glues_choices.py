@@ -3,7 +3,9 @@
 CAUGHT_BY = ["*#stream"]
 ONE = "the wire gives one answer at a time"
 NOT_ON = {
-    "*": dict.fromkeys(("anthropic_messages", "bedrock_converse", "cohere_chat", "ollama_chat", "openai_responses"), ONE)
+    "*": dict.fromkeys(
+        ("anthropic_messages", "bedrock_converse", "cohere_chat", "ollama_chat", "openai_responses"), ONE
+    )
 }
 
 

@@ -22,7 +22,9 @@ ADAPTER = "cohere_chat"
 PROVIDER = "cohere"
 FAILURES = (ApiError, Failed)
 PARAMETERS = {
-    name: kind for name, kind in typing.get_type_hints(V2Client.chat).items() if name not in ("request_options", "return")
+    name: kind
+    for name, kind in typing.get_type_hints(V2Client.chat).items()
+    if name not in ("request_options", "return")
 }
 
 

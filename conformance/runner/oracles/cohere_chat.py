@@ -27,9 +27,26 @@ KNOWN_PARTS = frozenset(
 )
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 IMAGE = re.compile(r"https?://\S+|data:image/(jpeg|png|webp|gif);base64,[A-Za-z0-9+/]+={0,2}")
-RANGES = {"temperature": (0, 1), "p": (0.01, 0.99), "k": (0, 500), "frequency_penalty": (0, 1), "presence_penalty": (0, 1)}
+RANGES = {
+    "temperature": (0, 1),
+    "p": (0.01, 0.99),
+    "k": (0, 500),
+    "frequency_penalty": (0, 1),
+    "presence_penalty": (0, 1),
+}
 MOST_IMAGES, MOST_STOPS, MOST_STRICT_PROPERTIES = 20, 5, 200
-NOT_ENFORCED = ("allOf", "oneOf", "not", "minimum", "maximum", "minItems", "maxItems", "minLength", "maxLength", "uniqueItems")
+NOT_ENFORCED = (
+    "allOf",
+    "oneOf",
+    "not",
+    "minimum",
+    "maximum",
+    "minItems",
+    "maxItems",
+    "minLength",
+    "maxLength",
+    "uniqueItems",
+)
 FORMATS = ("date-time", "date", "time", "uuid")
 
 

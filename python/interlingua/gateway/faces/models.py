@@ -63,7 +63,11 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
         return answer
 
     return [
-        Route("/v1/models", by_client(as_openai, as_anthropic, gemini_generate.models(gateway), as_cohere), methods=["GET"]),
+        Route(
+            "/v1/models",
+            by_client(as_openai, as_anthropic, gemini_generate.models(gateway), as_cohere),
+            methods=["GET"],
+        ),
         Route(
             "/v1/models/{id:path}",
             by_client(one_as_openai, one_as_anthropic, gemini_generate.model(gateway), one_as_cohere),
