@@ -10,7 +10,7 @@ Response = dict[str, Any]
 Event = dict[str, Any]
 Block = dict[str, Any]
 
-_TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_call": "stop"}
+_TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_call": "stop", "TOOL_CALL": "COMPLETE"}
 """How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
 
 

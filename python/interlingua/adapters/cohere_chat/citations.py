@@ -49,7 +49,7 @@ def _place(citation: Any, texts: list[int], parts: int, plan: bool) -> int | Non
     if type(citation.get("type", _KIND)) is not str or citation.get("start", 0) < 0 or citation.get("end", 0) < 0:
         return None
     if citation.get("type") == _PLAN:
-        return parts if plan else None
+        return parts if plan else texts[0] if texts else None
     index = citation.get("content_index")
     if index is None:
         return texts[0] if texts else None

@@ -28,7 +28,7 @@ LISTED: Final = "documents"
 _TEXT, _JSON = "text/plain", "application/json"
 _DESCRIBED: Final = ("title", "context")
 _BARE: Final = "text"
-_OBJECT: Final = "object"
+_STRING: Final = "string"
 _COVERED: Final = frozenset(
     ("type", "critical", "provider_state", "source", "media_type", "title", "context", "citations_enabled")
 )
@@ -85,13 +85,13 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
     block: Block = {"type": "document", "media_type": _TEXT}
     if type(data) is str:
         block["source"] = {"kind": "text", "data": data}
+        if type(document) is dict:
+            encoding["spelt"] = {"document": _STRING}
     elif type(data) is not dict:
         raise TypeError("data")
     elif _is_described(data):
         block["source"] = {"kind": "text", "data": data["text"]}
         block.update({name: data[name] for name in _DESCRIBED if name in data})
-        if len(data) == 1:
-            encoding["spelt"] = {"document": _OBJECT}
     else:
         block["media_type"] = _JSON
         block["source"] = {"kind": "text", "data": arguments_text(data)}
@@ -126,7 +126,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
         writing.loss.drop(path, "empty_content", "representation", "a document without words says nothing")
         return None
     report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-    data: Any = text
+    data: Any = {"text": text}
     media_type = block.get("media_type")
     parsed = parse_arguments(text) if media_type == _JSON else None
     described = {name: block[name] for name in _DESCRIBED if block.get(name) is not None}
@@ -136,8 +136,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
         if media_type != _TEXT:
             message = "a document is a plain text here"
             writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
-        if described or spelt == _OBJECT:
-            data = {"text": text, **described}
+        data = text if spelt in (_BARE, _STRING) and not described else {"text": text, **described}
     state = block.get("provider_state")
     report_unsaid(block, _COVERED, writing.loss, path)
     wire: Wire = {"data": data}

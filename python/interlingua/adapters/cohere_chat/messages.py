@@ -127,7 +127,7 @@ def _content_from_wire(
     if not blocks:
         if not answer or calls:
             spelt["content"] = _EMPTY
-    elif not answer and len(content) == 1 and content[0].keys() == _TEXT_PART and blocks[0]["type"] == "text":
+    elif len(content) == 1 and content[0].keys() == _TEXT_PART and blocks[0]["type"] == "text":
         spelt["content"] = _LIST
     return blocks
 
@@ -150,9 +150,8 @@ def _said_from_wire(
                 state = block.setdefault("provider_state", reading.endpoint.state())
                 state.setdefault("encoding", {})["place"] = _BESIDE
     if plan:
-        blocks.append(
-            {"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding={"place": PLAN})}
-        )
+        encoding: dict[str, Any] = {"place": PLAN} if calls else {"place": PLAN, "alone": True}
+        blocks.append({"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding=encoding)})
     elif plan == "":
         spelt[PLAN] = _BLANK
     if calls:
@@ -236,13 +235,17 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         wire = {"role": role}
         parts = _parts(content, (*path, "content"), role, writing)
         _put_content(wire, parts, spelt)
-    if not answer and len(wire) == 1 and "content" not in spelt:
+    if not answer and len(wire) == 1 and spelt.get("content") in (None, _LIST, _STRING) and not _was_silent(spelt):
         if role == USER and writing.documents and writing.documents[-1][0] == path[1]:
             wire["content"] = _NOTHING_LEFT
             writing.emptied.append(int(path[1]))
         else:
             wire["content"] = _fill((*path, "content"), writing)
     return _finished(message, wire, spelt, path, writing)
+
+
+def _was_silent(spelt: Mapping[str, Any]) -> bool:
+    return "content" in spelt and spelt["content"] is None
 
 
 _NOTHING_LEFT: Final = "(empty)"
@@ -342,6 +345,9 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
         if position == last:
             reading = Reading(writing.endpoint, DERIVED_IDS)
             before = [document_from_wire(document, reading, LISTED) for document in body["documents"]]
+            for block in before:
+                if "fields" not in block["provider_state"]:
+                    del block["provider_state"]
             before = [{**block, "citations_enabled": True} for block in before] if cited else before
         _fill(("messages", position, "content"), writing, before)
 
@@ -421,7 +427,9 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
     if block["type"] != "text":
         return False
     place = writing.encoding_of(block).get("place")
-    return place == PLAN or (calls and place != _BESIDE)
+    return (place == PLAN and (calls or writing.encoding_of(block).get("alone") or "message" in writing.source)) or (
+        calls and place not in (PLAN, _BESIDE)
+    )
 
 
 def _plan_to_wire(content: list[Block], planned: list[int], path: Path, writing: Writing) -> tuple[int, str] | None:

@@ -6,10 +6,10 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, VERBATIM, Item, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import Wire, arguments_text, data_uri, report_unknown
+from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
+from interlingua.adapters._kit import Wire, data_uri, report_unknown
 from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
-from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
+from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
 from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -23,6 +23,7 @@ _PART: Final = "part"
 """The place of a document that stood in a message."""
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
 _DETAILS: Final = ("auto", "low", "high")
+_MEDIA_TYPES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 # ---------------------------------------------------------------------------------------------- rows
@@ -80,20 +81,6 @@ def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
     return "high"
 
 
-def _read_data(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str and type(raw) is not dict:
-        raise TypeError("data")
-    block["text"] = raw if type(raw) is str else arguments_text(raw)
-
-
-_DOCUMENT_DATA: Final = Member(
-    "data",
-    ("text",),
-    _read_data,
-    lambda block, writing, path: block["text"],
-    lambda raw: VERBATIM if type(raw) is dict else None,
-)
-
 _TEXT: Final = Row({"type": "text"}, text("text", "text", filled=True))
 _THINKING: Final = Row({"type": "thinking"}, text("thinking", "text", filled=True))
 _IMAGE: Final = Row(
@@ -107,8 +94,6 @@ _IMAGE: Final = Row(
         ),
     ),
 )
-_DOCUMENT: Final = Row({"type": "document"}, inside("document", Row({}, _DOCUMENT_DATA)))
-"""A document of a tool result says what the tool said: it is a text, on every other wire too."""
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -139,12 +124,8 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
         case "image_url" if place == USER:
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
             return block if "source" in block else _refuse("image_url")
-        case "document" if place == USER and part.keys() == {"type", "document"}:
+        case "document" if place in (USER, TOOL) and part.keys() == {"type", "document"}:
             return document_from_wire(part["document"], reading, _PART)
-        case "document" if place == TOOL:
-            state = reading.endpoint.state(encoding={"place": "document"})
-            block = read_item(_DOCUMENT, part, {"type": "text", "provider_state": state}, reading)
-            return block if "text" in block else _refuse("document")
         case kind:
             return _refuse(kind)
 
@@ -172,8 +153,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
         case "text" if len(block) == 2 and block["text"]:
             return {"type": "text", "text": block["text"]}
         case "text" if _has_words(block, path, writing):
-            of_document = place == TOOL and writing.encoding_of(block).get("place") == "document"
-            return write_item(_DOCUMENT if of_document else _TEXT, block, writing, path)
+            return write_item(_TEXT, block, writing, path)
         case "thinking" if place == ASSISTANT and (refused := _thinking_refused(block, writing)) is not None:
             return left_out(block, path, writing, *refused)
         case "thinking" if place == ASSISTANT and _has_words(block, path, writing):
@@ -185,7 +165,12 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             if refused is None:
                 return write_item(_IMAGE, block, writing, path)
             return left_out(block, path, writing, *refused)
-        case "document" if place == USER and writing.encoding_of(block).get("place") == _PART:
+        case "document" if place == TOOL or (place == USER and writing.encoding_of(block).get("place") == _PART):
+            if (refused := document_refused(block)) is not None:
+                return left_out(block, path, writing, *refused)
+            if block.get("citations_enabled"):
+                message = "a document in this place is cited in any case"
+                writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
             document = document_to_wire(block, path, writing)
             return None if document is None else {"type": "document", "document": document}
         case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
@@ -244,7 +229,10 @@ def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
 def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
-    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
+    media_type = block.get("media_type")
+    unknown = media_type is not None and "accepted_image_media_types" not in writing.capabilities
+    refused = media_type not in _MEDIA_TYPES if unknown else refuses_image(block, writing.capabilities)
+    if refused and not writing.verbatim("image"):
         return "unsupported_source", "the model does not take this media type"
     if block["source"]["kind"] not in ("base64", "url") or not is_image_source(block, writing.endpoint):
         return "unsupported_source", source_refused(block, "the wire takes images by bytes or by a web address")

@@ -106,14 +106,17 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
 
 def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
     again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
+    of_user = [{"role": "user", "content": []}] if any(one["role"] == "user" for one in body["messages"]) else []
     for name, value in members.items():
         if name not in _APART:
             again.read_member(name, value, _ROWS)
+        elif name == "documents" and not documents_from_wire(value, False, of_user, Reading(endpoint, DERIVED_IDS)):
+            again.options[name] = value
     return again.request, again.options, again.encoding
 
 
 _MEMBERS: Final[Mapping[str, tuple[str, Any, Any]]] = {
-    "temperature": ("temperature", 0, None),
+    "temperature": ("temperature", 0, 1),
     "top_p": ("p", 0.01, 0.99),
     "top_k": ("k", 0, 500),
     "frequency_penalty": ("frequency_penalty", 0, 1),
@@ -205,7 +208,7 @@ def _thinking(value: Mapping[str, Any]) -> Wire:
         return {}
     if mode == "disabled" or effort == "none":
         return {"type": "disabled"}
-    if budget == 0 and mode != "enabled":
+    if budget == 0:
         return {"type": "disabled"}
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
@@ -231,7 +234,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
         return
-    if not writing.same(name):
+    if not (writing.same(name) and writing.same("tools")):
         beside = next((member for member in ("tools", "documents") if body.get(member)), None)
         if beside is not None:
             loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {beside}")
@@ -256,8 +259,16 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 
 def _is_enforced(schema: Any) -> bool:
-    """Whether the provider takes a schema: an object, and no object in it without a required member."""
+    """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
+    it does not know."""
     return schema.get("type") == "object" and _has_required(schema)
+
+
+_NOT_ENFORCED: Final = frozenset(
+    "allOf oneOf not minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minItems maxItems minLength maxLength "
+    "uniqueItems".split()
+)
+_FORMATS: Final = ("date-time", "date", "time", "uuid")
 
 
 def _has_required(schema: Any) -> bool:
@@ -265,9 +276,13 @@ def _has_required(schema: Any) -> bool:
         return all(_has_required(item) for item in schema)
     if type(schema) is not dict:
         return True
-    if schema.get("type") == "object" and not schema.get("required"):
+    if (schema.get("type") == "object" and not schema.get("required")) or not _NOT_ENFORCED.isdisjoint(schema):
         return False
-    return all(_has_required(item) for item in schema.values())
+    if type(schema.get("format")) is str and schema["format"] not in _FORMATS:
+        return False
+    named: Any = schema.get("properties")
+    inner = [item for name, item in schema.items() if name not in ("properties", "enum", "const", "default")]
+    return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
 
 
 _FORMAT_MEMBERS: Final = {

@@ -1,7 +1,9 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any, Final
+from uuid import UUID
 
 from interlingua.adapters._answers import (
     report_alternatives,
@@ -18,6 +20,7 @@ from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.cohere_chat.errors import error_from_body
 from interlingua.adapters.cohere_chat.messages import message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import FINISH, FINISH_BACK, NAME, Reading, Writing
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -52,6 +55,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     body: Wire = {}
     if response.get("id") is not None:
         body["id"] = response["id"]
+    elif not writing.same_origin:
+        body["id"] = answer_id(json.dumps(response["message"]["content"]))
     body["message"] = message_to_wire(response["message"], ("message",), writing, answer=True)
     body.update(end_to_wire(response, writing))
     state = response.get("provider_state")
@@ -74,6 +79,11 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
         report_logprobs(response, loss, ())
     report_rest(response, loss)
     return body
+
+
+def answer_id(seed: bytes) -> str:
+    """The id of an answer that nobody gave one: the wire demands it, in the form of a UUID."""
+    return str(UUID(bytes=hashlib.sha256(seed).digest()[:16], version=4))
 
 
 def end_to_wire(response: Response, writing: Writing) -> Wire:

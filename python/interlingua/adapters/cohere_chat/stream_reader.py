@@ -38,14 +38,21 @@ _GROWS: Final = {"text": "text", "thinking": "thinking"}
 class _Part:
     """A part of the content, the plan, or a call, as far as it came."""
 
-    __slots__ = ("citations", "index", "kind", "pieces", "raw")
+    __slots__ = ("before", "citations", "cited", "index", "kind", "pieces", "raw")
 
     def __init__(self, kind: str, raw: Wire, index: int) -> None:
         self.kind = kind
         self.raw = raw
         self.index = index  # of the block that is told
+        self.before = ""  # what blocks said that have ended, where it goes on
         self.pieces: list[str] = []
         self.citations: list[Wire] = []
+        self.cited = 0  # how many of them stand in blocks that have ended
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.before + "".join(self.pieces)
 
 
 class _Answer(Answer):
@@ -71,8 +78,8 @@ class _Answer(Answer):
             raise TypeError("event")
         delta = event.get("delta") or {}
         message = delta.get("message") or {}
-        if isinstance(delta.get("logprobs"), (dict, list)) and event.get("type") != "message-end":
-            self.logprobs += delta["logprobs"] if isinstance(delta["logprobs"], list) else [delta["logprobs"]]
+        if isinstance(event.get("logprobs"), dict):
+            self.logprobs.append(event["logprobs"])
         kind = event.get("type") or frame.event
         if self.ending is not None and kind not in _CITING:
             self._close(self.ending)
@@ -115,7 +122,7 @@ class _Answer(Answer):
     # -- parts
 
     def _begin(self, lane: Lane, part: Any) -> None:
-        self._close((_PLANS, 0))
+        self._close_all()
         kind = part["type"]
         member = _GROWS.get(kind)
         if member is None or not isinstance(part.get(member, ""), str):
@@ -146,7 +153,7 @@ class _Answer(Answer):
             self._begin(lane, {"type": kind, kind: ""})
             part = self.parts[lane]
         if part.kind in _GROWS:
-            self._say(part, content[_GROWS[part.kind]])
+            self._go_on(lane, part, content[_GROWS[part.kind]])
 
     def _say(self, part: _Part, text: Any) -> None:
         if not isinstance(text, str):
@@ -165,7 +172,28 @@ class _Answer(Answer):
             begun = self.blocks.begin({"type": "text", "text": "", "provider_state": state}, lane)
             part = self.parts[lane] = _Part("text", {}, begun)
             self.open.add(lane)
+        self._go_on(lane, part, text)
+
+    def _go_on(self, lane: Lane, part: _Part, text: Any) -> None:
+        """More of a text; where its block has ended, in a further one at the same place."""
+        if text and lane not in self.open:
+            self._reopen(lane, part)
         self._say(part, text)
+
+    def _reopen(self, lane: Lane, part: _Part) -> None:
+        self._close_all()
+        block: dict[str, Any] = {"type": part.kind, "text": ""}
+        if part.kind == "thinking":
+            block["provider_state"] = self.endpoint.state()
+        elif lane[0] == _PLANS:
+            block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
+        part.before, part.pieces, part.cited = part.text, [], len(part.citations)
+        part.index = self.blocks.begin(block, lane)
+        self.open.add(lane)
+
+    def _close_all(self) -> None:
+        for lane in sorted(self.open):
+            self._close(lane)
 
     def _cite(self, citation: Any) -> None:
         told = citation if isinstance(citation, list) else [citation]
@@ -174,6 +202,9 @@ class _Answer(Answer):
             part = self.parts.get(lane) or next((part for part in self.parts.values() if part.kind == "text"), None)
             if part is None:
                 raise KeyError("citations")
+            where = next(lane for lane, other in self.parts.items() if other is part)
+            if part.kind == "text" and where not in self.open:
+                self._reopen(where, part)
             part.citations.append(one)
 
     def _close(self, lane: Lane) -> None:
@@ -191,20 +222,32 @@ class _Answer(Answer):
         if part.kind == "thinking":
             return self._read({**part.raw, "thinking": text})
         whole: Wire = {PLAN: text} if not part.raw else {"content": [{**part.raw, "text": text}]}
-        if part.citations:
-            whole["citations"] = [{**one, "content_index": 0} for one in part.citations]
+        if not text and (cites := part.citations[part.cited :]):
+            return self._wordless(cites)
+        if part.citations[part.cited :]:
+            whole["citations"] = [{**one, "content_index": 0} for one in part.citations[part.cited :]]
         content = message_from_wire({"role": "assistant", **whole}, self._scratch(), answer=True)["content"]
         block: dict[str, Any] = content[0]
-        for one, citation in zip(block.get("citations", ()), part.citations, strict=False):
+        for one, citation in zip(block.get("citations", ()), part.citations[part.cited :], strict=False):
             one["provider_state"]["fields"].pop("content_index")
             if "content_index" in citation:
                 one["provider_state"]["fields"]["content_index"] = citation["content_index"]
         return block
 
+    def _wordless(self, citations: list[Wire]) -> dict[str, Any]:
+        """A further piece of a text that only cites."""
+        told = [{name: value for name, value in one.items() if name != "content_index"} for one in citations]
+        message = {"role": "assistant", "content": [{"type": "text", "text": "."}], "citations": told}
+        block = message_from_wire(message, self._scratch(), answer=True)["content"][0]
+        for one, citation in zip(block.get("citations", ()), citations, strict=False):
+            if "content_index" in citation:
+                one["provider_state"]["fields"]["content_index"] = citation["content_index"]
+        return {**block, "text": ""}
+
     # -- calls
 
     def _begin_call(self, lane: Lane, call: Any) -> None:
-        self._close((_PLANS, 0))
+        self._close_all()
         function = call["function"]
         block = call_from_wire({**call, "function": {**function, "arguments": "{}"}}, self.reading)
         self.parts[lane] = _Part("tool_use", call, len(self.blocks.content))
@@ -238,8 +281,7 @@ class _Answer(Answer):
     # -- the end
 
     def _complete(self, delta: Wire) -> None:
-        for lane in sorted(self.open):
-            self._close(lane)
+        self._close_all()
         for lane, part in self.parts.items():
             if lane[0] == _CALLS and part.kind != "ended":
                 self._end(lane)
@@ -261,7 +303,7 @@ class _Answer(Answer):
         if content := [self._raw(part) for lane, part in by_place if lane[0] == _PARTS]:
             said["content"] = content
         if (plan := self.parts.get((_PLANS, 0))) is not None:
-            said["tool_plan"] = "".join(plan.pieces)
+            said["tool_plan"] = plan.text
         if calls := [self._raw_call(part) for lane, part in by_place if lane[0] == _CALLS]:
             said["tool_calls"] = calls
         if citations := [one for _, part in by_place for one in part.citations]:
@@ -270,7 +312,7 @@ class _Answer(Answer):
 
     def _raw(self, part: _Part) -> Wire:
         member = _GROWS.get(part.kind)
-        return part.raw if member is None else {**part.raw, member: "".join(part.pieces)}
+        return part.raw if member is None else {**part.raw, member: part.text}
 
     def _raw_call(self, part: _Part) -> Wire:
         function = part.raw.get("function")

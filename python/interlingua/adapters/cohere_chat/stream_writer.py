@@ -7,7 +7,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
-from interlingua.adapters.cohere_chat.responses import end_to_wire, to_wire_response
+from interlingua.adapters.cohere_chat.responses import answer_id, end_to_wire, to_wire_response
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
@@ -45,8 +45,8 @@ class _Writer(Writer):
         """The message, without anything in it."""
         message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
         data: Wire = {"type": "message-start", "delta": {"message": message}}
-        if event.get("response_id") is not None:
-            data["id"] = event["response_id"]
+        seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
+        data["id"] = event["response_id"] if event.get("response_id") is not None else answer_id(seed)
         self.put("message-start", data)
 
     def begin(self, told: OpenBlock) -> None:
