@@ -8,6 +8,7 @@ request, spelt as what that item declares.
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._order import moves_behind
 from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.namespaces import grouped
 
@@ -51,14 +52,30 @@ def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[
     kept: Any = writing.encoding.get(DECLARED)
     if not isinstance(kept, list):
         return tools, []
-    items: list[list[tuple[Item, Wire]]] = [[] for _ in kept]
-    others: list[tuple[Item, Wire]] = []
-    for tool, wire in tools:
-        position: Any = writing.encoding_of(tool).get(DECLARED)
-        declared = type(position) is int and 0 <= position < len(items)
-        (items[position] if declared else others).append((tool, wire))
-    return others, [
+    ranks = [_rank(tool, len(kept), writing) for tool, _ in tools]
+    items = [
+        [found for found, rank in zip(tools, ranks, strict=True) if rank == position] for position in range(len(kept))
+    ]
+    return [found for found, rank in zip(tools, ranks, strict=True) if rank < 0], [
         {**members, "type": _ADDITIONAL, "tools": grouped(declared, writing)}
         for members, declared in zip(kept, items, strict=True)
         if declared
     ]
+
+
+def report_order(tools: list[Item], writing: Writing) -> None:
+    """Reports the tools that leave their place: those of the request stand before those of items."""
+    kept: Any = writing.encoding.get(DECLARED)
+    if not isinstance(kept, list):
+        return
+    ranks = [_rank(tool, len(kept), writing) for tool in tools]
+    order = sorted(range(len(tools)), key=ranks.__getitem__)
+    for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
+        message = "tools that items declare stand behind the others"
+        writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
+
+
+def _rank(tool: Item, items: int, writing: Writing) -> int:
+    """The position of the item that declares a tool; -1 for a tool of the request."""
+    position: Any = writing.encoding_of(tool).get(DECLARED)
+    return position if type(position) is int and 0 <= position < items else -1

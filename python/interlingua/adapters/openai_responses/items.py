@@ -312,7 +312,7 @@ def _name_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str | Non
         if (read := joined(namespace, name)) != name:
             writing.report_name((*path, "name"), read)
         where = (*path, "provider_state", "fields", NAMESPACE)
-        writing.loss.drop(where, "name_rewritten", "representation", "the namespace is read as part of the name")
+        writing.loss.drop(where, "name_rewritten", "weakened", "the namespace is read as part of the name")
     return None, name
 
 

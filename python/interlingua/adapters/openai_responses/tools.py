@@ -18,7 +18,7 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.declared import apart, mark
+from interlingua.adapters.openai_responses.declared import apart, mark, report_order
 from interlingua.adapters.openai_responses.namespaces import NAMESPACE, grouped, own_name, put_into
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.canonical.loss import Path
@@ -41,6 +41,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     if present:
         body["tools"] = grouped(present, writing)
     if writing.declaring:
+        report_order(tools, writing)
         body["input"] = [*writing.declaring, *body["input"]]
 
 
