@@ -181,12 +181,17 @@ def _hostile(case: Case, operation: str, member: str, name: str, profile: str | 
 
 def _response_checks(case: Case) -> Iterator[Check]:
     wire, canonical = case.has("response.wire.json"), case.has("response.canonical.json")
+    if case.adapter is not None and case.has("answer.canonical.json"):
+        needs = ("from_wire_request", "to_wire_response")
+        yield _check(case, "answered", answers.check_answered, *needs, profile="gateway", capability="calls_as_offered")
     if case.adapter is None or not wire:
         return
     if canonical:
         yield _check(case, "from_wire_response", answers.check_from_wire_response, "from_wire_response")
         yield _check(case, "served", answers.check_served, "to_wire_response", "from_wire_response", profile="gateway")
         yield _hostile(case, "to_wire_response", "response", "response.canonical.json", "gateway")
+    if case.has("response.called.json"):
+        yield _check(case, "called", answers.check_called, "from_wire_response", capability="calls_as_offered")
     yield _hostile(case, "from_wire_response", "body", "response.wire.json")
     yield _check(case, "schema:response", schemas.check_schema_response, "from_wire_response")
     yield _check(

@@ -189,6 +189,8 @@ _TYPES = {
     "request.canonical.json": "Request",
     "request.read.json": "Request",
     "response.canonical.json": "Response",
+    "response.called.json": "Response",
+    "answer.canonical.json": "Response",
     "request.error.json": "Error",
     "request.edited.error.json": "Error",
 }
@@ -252,6 +254,8 @@ _CANONICAL = (
     "request.read.json",
     "request.edit.json",
     "response.canonical.json",
+    "response.called.json",
+    "answer.canonical.json",
     "stream.events.jsonl",
 )
 

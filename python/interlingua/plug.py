@@ -80,6 +80,7 @@ def _hello(_: Message, __: str | None) -> Message:
             "structured_output",
             "choices",
             "state_in_ids",
+            "calls_as_offered",
         ],
     }
 
@@ -139,14 +140,31 @@ def _from_wire_request(given: Message, adapter: str | None) -> Message:
     return {"request": request, "loss": loss}
 
 
+def _asked(given: Message) -> Message | None:
+    """The canonical request that is answered, where the message says it."""
+    return translate.validated(given["request"]) if "request" in given else None
+
+
+def _answered(given: Message, endpoint: Any) -> Any:
+    """The tools of the request that is answered, as they travelled to this endpoint."""
+    asked = _asked(given)
+    return None if asked is None else translate.offered(asked, translate.project(asked, endpoint).loss)
+
+
+def _spelt(given: Message, endpoint: Any) -> Any:
+    """The endpoint, which spells calls as the request that is answered spelt its tools."""
+    asked = _asked(given)
+    return endpoint if asked is None else replace(endpoint, spellings=translate.spellings(asked, endpoint))
+
+
 def _from_wire_response(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    response, loss = translate.from_wire_response(_member(given, "body"), endpoint)
+    response, loss = translate.from_wire_response(_member(given, "body"), endpoint, tools=_answered(given, endpoint))
     return {"response": response, "loss": loss}
 
 
 def _to_wire_response(given: Message, adapter: str | None) -> Message:
-    endpoint = _endpoint(given, adapter)
+    endpoint = _spelt(given, _endpoint(given, adapter))
     response = translate.validated(given["response"], "Response")
     body, loss = translate.to_wire_response(response, endpoint)
     return {"body": body, "loss": loss}
@@ -160,7 +178,8 @@ def _chunks(given: Message) -> list[bytes]:
 
 
 def _stream(given: Message, adapter: str | None) -> Message:
-    reader = translate.StreamReader(_endpoint(given, adapter))
+    endpoint = _endpoint(given, adapter)
+    reader = translate.StreamReader(endpoint, tools=_answered(given, endpoint))
     events = [reader.feed(chunk) for chunk in _chunks(given)]
     events.append(reader.end())
     last = next((event for events_of_chunk in reversed(events) for event in reversed(events_of_chunk)), {})
@@ -169,7 +188,7 @@ def _stream(given: Message, adapter: str | None) -> Message:
 
 def _stream_encode(given: Message, adapter: str | None) -> Message:
     events = [translate.validated(event, "StreamEvent") for event in _member(given, "events")]
-    endpoint = _endpoint(given, adapter)
+    endpoint = _spelt(given, _endpoint(given, adapter))
     loss: list[Message] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}

@@ -7,14 +7,15 @@ this module checks the input and feeds streams, and gives each loss report to `l
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final
 
 from interlingua import adapters, registry
 from interlingua.adapters._failures import provider_message
-from interlingua.adapters._kit import stored_elsewhere
+from interlingua.adapters._kit import NOTHING, own_state, stored_elsewhere
+from interlingua.adapters._offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
 from interlingua.canonical import json, state_in_ids, texts
@@ -279,19 +280,34 @@ def _wire_data(wire: Any) -> dict[str, Any]:
 
 
 def read_response(
-    body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
+    body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS, request: Any = None
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`."""
+    """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`.
+
+    With the canonical `request` that is answered, calls are those of its tools as they were offered
+    (spec/3-responses.md#called-as-offered).
+    """
     endpoint = endpoint_of(adapter, provider=provider)
-    return from_wire_response(_wire_data(body), endpoint, ids)
+    return from_wire_response(_wire_data(body), endpoint, ids, _offered(request, endpoint))
+
+
+def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
+    """The tools that travel to an endpoint otherwise than a request offers them."""
+    return None if request is None else offered(canonical := load(request), project(canonical, endpoint).loss)
+
+
+def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mapping[str, Any]]:
+    """How the client of an endpoint spelt the tools that it offers, by name: for `Endpoint.spellings`."""
+    return {tool["name"]: own_state(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
 
 
 def from_wire_response(
-    body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+    body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS, tools: Offered | None = None
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for an endpoint."""
+    """The same for an endpoint, and the tools that travelled there otherwise than they were offered."""
     try:
-        return adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+        response, loss = adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
+        return (answer_as_offered(response, tools) if tools else response), loss
     except ProviderError as problem:  # an error that came with the status of a success
         raise ProviderError(with_provider_message(problem.error)) from None
     except InvalidAnswer as problem:
@@ -306,13 +322,16 @@ def from_wire_response(
 
 
 def write_response(
-    response: Any, adapter: str, *, provider: str | None = None, strict: str | None = None
+    response: Any, adapter: str, *, provider: str | None = None, strict: str | None = None, request: Any = None
 ) -> tuple[dict[str, Any], list[Entry]]:
     """The body with which a provider of this wire would have given a canonical response, and what it cannot say.
 
-    `strict` (representation, weakened or lost) refuses with `LossRefused` when that much would be lost.
+    `strict` (representation, weakened or lost) refuses with `LossRefused` when that much would be lost. With the canonical
+    `request` that is answered, and that was read from this wire, calls are spelt as its tools were.
     """
     endpoint = endpoint_of(adapter, provider=provider)
+    if request is not None:
+        endpoint = replace(endpoint, spellings=spellings(load(request), endpoint))
     return to_wire_response(load(response, "Response"), endpoint, _strictly(strict))
 
 
@@ -366,12 +385,24 @@ class StreamReader:
     `feed` gives the events that a chunk completes, `end` those that the end of input brings: an error event when the
     stream broke off. After `message_complete` or `error` nothing more comes. Keeps no more than the message itself.
     `adapter` is a name that `endpoint_of` takes, or an endpoint. `raw`: an error comes with the provider's whole body.
+    With the canonical `request` that is answered, calls are those of its tools as they were offered; whoever knows the
+    `tools` that travelled otherwise gives those instead.
     """
 
     def __init__(
-        self, adapter: str | Endpoint, ids: IdSource = DERIVED_IDS, *, provider: str | None = None, raw: bool = False
+        self,
+        adapter: str | Endpoint,
+        ids: IdSource = DERIVED_IDS,
+        *,
+        provider: str | None = None,
+        raw: bool = False,
+        request: Any = None,
+        tools: Offered | None = None,
     ) -> None:
         endpoint = _endpoint(adapter, provider)
+        if request is not None:
+            tools = _offered(request, endpoint)
+        self._restore = EventsAsOffered(tools) if tools else None
         self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
@@ -414,7 +445,7 @@ class StreamReader:
             if events[-1]["type"] == "error":
                 error = with_provider_message(events[-1]["error"])
                 events[-1] = {**events[-1], "error": error if self._raw else without_raw(error)}
-        return events
+        return events if self._restore is None else self._restore(events)
 
 
 _LAST: Final = frozenset(("message_complete", "error"))
@@ -450,9 +481,10 @@ def read_stream(
     provider: str | None = None,
     ids: IdSource = DERIVED_IDS,
     raw: bool = False,
+    request: Any = None,
 ) -> Iterator[dict[str, Any]]:
     """The canonical events of a streamed answer, as they are completed by the chunks."""
-    reader = StreamReader(adapter, ids, provider=provider, raw=raw)
+    reader = StreamReader(adapter, ids, provider=provider, raw=raw, request=request)
     for chunk in chunks:
         yield from reader.feed(chunk)
     yield from reader.end()
@@ -720,13 +752,16 @@ def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
 
 __all__ = [
     "InvalidRequest",
+    "Offered",
     "Projection",
     "StreamReader",
     "StreamWriter",
     "adapt",
     "error",
     "estimate",
+    "is_beyond",
     "load",
+    "offered",
     "project",
     "read_error",
     "read_request",

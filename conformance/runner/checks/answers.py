@@ -11,7 +11,18 @@ from runner.clients import QUESTION, RESULT, next_request
 from runner.compare import Difference, ReportError, answer_difference, apply, get, show
 from runner.session import Failure, Session
 
-from .asking import Note, flat, read_response, read_stream, same, same_response, to_wire, valid, without_state
+from .asking import (
+    Note,
+    flat,
+    read_request,
+    read_response,
+    read_stream,
+    same,
+    same_response,
+    to_wire,
+    valid,
+    without_state,
+)
 from .failures import SEEN, applied
 from .swaps import own_state, results_for
 
@@ -45,6 +56,49 @@ def check_served(session: Session, case: Case) -> Note:
     if output["loss"]:
         return f"{len(output['loss'])} losses reported"
     same_response(case, without_state(golden), without_state(read_response(session, case, output["body"])))
+    return None
+
+
+def check_called(session: Session, case: Case) -> Note:
+    """With the request beside it, an answer calls the tools as they were offered; its stream, too."""
+    asked, golden = case.value("request.canonical.json"), case.value("response.called.json")
+    same_response(case, golden, read_response(session, case, case.value("response.wire.json"), asked=asked))
+    if case.stream_file is None:
+        return None
+    events = flat(read_stream(session, case, [case.data(case.stream_file)], asked=asked)[0])
+    same_response(case, golden, events[-1].get("response") if events else None)
+    _tells_its_calls(events)
+    return None
+
+
+def _tells_its_calls(events: list[Any]) -> None:
+    """What events say of a call while it is told is what it is in the end."""
+    ends = {
+        event["block"]["id"]: event["block"]
+        for event in events
+        if event["type"] == "block_stop" and "id" in event["block"]
+    }
+    texts: dict[str, str] = {}
+    for event in events:
+        if event["type"] == "tool_use_input_delta":
+            texts[event["id"]] = texts.get(event["id"], "") + event["text"]
+        elif event["type"] in ("tool_use_start", "tool_use_end") and event["name"] != ends[event["id"]]["name"]:
+            raise Failure(f"{event['type']} names another tool than the call")
+    for call, block in ends.items():
+        if block.get("kind") == "custom" and texts.get(call, "") != block["input_raw"]:
+            raise Failure("the pieces of a free-text call are not its text")
+
+
+def check_answered(session: Session, case: Case) -> Note:
+    """An answer from elsewhere, written for the client that asked: calls are spelt as it spelt its tools.
+
+    Of the answer, the case says the members that it is about.
+    """
+    asked = read_request(session, case, case.value("request.wire.json"))
+    given = {"response": case.value("answer.canonical.json"), "provider": case.provider, "request": asked}
+    output = session.ask("to_wire_response", case.adapter, given, "body", "loss")
+    golden, body = case.value("answer.wire.json"), output["body"]
+    same(golden, {name: body[name] for name in golden if name in body}, "", case.comparators("body"))
     return None
 
 

@@ -42,9 +42,14 @@ def read_request(session: Session, case: Case, wire: Any, adapter: str | None = 
     return request
 
 
-def read_response(session: Session, case: Case, body: Any, adapter: str | None = None) -> dict[str, Any]:
+def read_response(
+    session: Session, case: Case, body: Any, adapter: str | None = None, *, asked: Any = None
+) -> dict[str, Any]:
+    """Read an answer; `asked` is the canonical request that it answers, told to the plug where it is given."""
     own = adapter is None or adapter == case.adapter
     input = {"body": body, "provider": case.provider if own else None, **(_origin(case) if own else {})}
+    if asked is not None:
+        input["request"] = asked
     response = session.ask("from_wire_response", adapter or case.adapter, input, "response", "loss")["response"]
     if not isinstance(response, dict):
         raise Failure("from_wire_response answers {response, loss}")
@@ -52,11 +57,13 @@ def read_response(session: Session, case: Case, body: Any, adapter: str | None =
 
 
 def read_stream(
-    session: Session, case: Case, chunks: list[bytes], adapter: str | None = None
+    session: Session, case: Case, chunks: list[bytes], adapter: str | None = None, *, asked: Any = None
 ) -> tuple[list[list[Any]], Any]:
     """The lists of events, one for each chunk and one for the end of input, and the folded answer."""
     parts = [base64.b64encode(chunk).decode() for chunk in chunks]
     input = {"chunks": parts, "provider": case.provider, **_origin(case)}
+    if asked is not None:
+        input["request"] = asked
     output = session.ask("stream", adapter or case.adapter, input, "events")
     events = output["events"]
     if not isinstance(events, list) or not all(isinstance(item, list) for item in events):

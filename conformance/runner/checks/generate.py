@@ -147,7 +147,9 @@ def check_generate(session: Session, case: Case, answer: Case) -> Note:
     loss = check_sent(session, case, request, seen)
     valid("Response", response)
     _shows_nobody(session, response)
-    if answer is case and case.has("response.canonical.json"):
+    if answer is case and case.has("response.called.json"):
+        golden = case.value("response.called.json")
+    elif answer is case and case.has("response.canonical.json"):
         golden = case.value("response.canonical.json")
     else:
         golden = read_response(session, case, body)
@@ -224,6 +226,11 @@ def check_again(session: Session, case: Case) -> Note:
 # --- streams ----------------------------------------------------------------------------------------------------------------
 
 
+def _asked(case: Case) -> Data | None:
+    """The request beside which the answer has to be read, where that makes a difference."""
+    return case.value("request.canonical.json") if case.has("response.called.json") else None
+
+
 def check_generate_stream(session: Session, case: Case) -> Note:
     """The streamed answer, in awkward cuts, gives the events that the same bytes give without a network."""
     data = stream_data(case)
@@ -234,11 +241,10 @@ def check_generate_stream(session: Session, case: Case) -> Note:
     with session.upstream.play(played(chunks, kind=_stream_kind(case))) as seen:
         events, error, _ = _events(session, case, request)
     check_sent(session, case, request, seen)
-    golden = (
-        case.value("stream.events.jsonl")
-        if case.has("stream.events.jsonl")
-        else flat(read_stream(session, case, [data])[0])
-    )
+    if case.has("stream.events.jsonl"):
+        golden = case.value("stream.events.jsonl")
+    else:
+        golden = flat(read_stream(session, case, [data], asked=_asked(case))[0])
     _shows_nobody(session, events)
     for event in events:
         valid("StreamEvent", event, f"a {event.get('type') if isinstance(event, dict) else '?'} event")
@@ -306,7 +312,7 @@ def check_broken(session: Session, case: Case, breaks: bool) -> Note:
     for word in given:
         if word not in allowed:
             raise Failure(f"the error is {word}, where {' or '.join(allowed)} is due")
-    arrived = flat(read_stream(session, case, kept)[0])
+    arrived = flat(read_stream(session, case, kept, asked=_asked(case))[0])
     if not breaks or events:
         same(visible_events(arrived[:-1]), visible_events(events[:-1]), "what had arrived")
         _same_partial(arrived[-1], events[-1] if events else {})

@@ -1,4 +1,5 @@
-"""Tools that take free text, on wires that know functions alone: a function with one text argument."""
+"""Tools that take free text, on wires that know functions alone: a function with one text argument
+(spec/2-requests.md#free-text-tools)."""
 
 from typing import Any, Final
 
@@ -9,8 +10,11 @@ ARGUMENT: Final = "input"
 
 
 def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, Any]:
-    """The function that a free-text tool travels as. The text is not held to a grammar then."""
-    schema = {"type": "object", "properties": {ARGUMENT: {"type": "string"}}, "required": [ARGUMENT]}
+    """The function that a free-text tool travels as. The model is told the grammar of the text, and nothing enforces it."""
+    argument = {"type": "string"}
+    if (grammar := _grammar(tool.get("format"))) is not None:
+        argument["description"] = grammar
+    schema = {"type": "object", "properties": {ARGUMENT: argument}, "required": [ARGUMENT]}
     message = "a free-text tool travels as a function with one text argument"
     loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
     loss.replace((*path, "input_schema"), schema, "custom_tool", "representation", message)
@@ -18,9 +22,21 @@ def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, 
         value = tool.get(name)
         if value is not None:
             severity = "representation" if value == idle else "weakened"
-            loss.drop((*path, name), "custom_tool", severity, f"the {name} of a free-text tool has no form")
+            loss.drop((*path, name), "custom_tool", severity, f"nothing enforces the {name} of a free-text tool here")
     kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
     return kept | {"input_schema": schema}
+
+
+def _grammar(wanted: Any) -> str | None:
+    """What a model is told of the grammar of a text; None where there is none, or none that can be read."""
+    match wanted:
+        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
+            pass
+        case {"type": "grammar", "syntax": str(syntax), "definition": str(definition)}:
+            pass
+        case _:
+            return None
+    return f"A text of this {syntax} grammar:\n{definition}"
 
 
 def call_as_arguments(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:

@@ -28,11 +28,12 @@ def arguments_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, los
     """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
-        return arguments_text(free_text.call_as_arguments(raw, loss, path))
-    if raw is not None:
+        written = arguments_text(free_text.call_as_arguments(raw, loss, path))
+    elif raw is not None:
         _report_raw(block, raw, path, loss)
         return raw
-    written = arguments_text(block["input"])
+    else:
+        written = arguments_text(block["input"])
     text = encoding.get("arguments")
     return text if text is not None and _same(text, written) else written
 

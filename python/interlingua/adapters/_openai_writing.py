@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from interlingua.adapters import _writing
 from interlingua.adapters._kit import NOTHING, WireIds, is_plain_name
+from interlingua.adapters._offered import AS_FUNCTION
 from interlingua.adapters._schema import OPENAI_STRICT, misfit
 from interlingua.adapters._writing import LONGEST_TOOL_NAME
 from interlingua.canonical.endpoint import Endpoint
@@ -62,6 +63,13 @@ class Target(_writing.Writing):
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
+
+    def says_free_text(self, block: dict[str, Any], state: Mapping[str, Any]) -> bool:
+        """Whether a call is written as one with free text; `state` is its own. One that the provider made goes back so."""
+        if block.get("kind") != "custom":
+            return False
+        made = bool(state) and not (state.get("encoding") or NOTHING).get(AS_FUNCTION)
+        return made or not self.folds_custom
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call: the provider's own when it fits the grammar, else one derived from the canonical id."""

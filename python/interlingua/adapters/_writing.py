@@ -55,6 +55,8 @@ class Writing:
         self._names: dict[str, str] = {}
         if isinstance(names, list):
             self._names.update((name, name) for name in names if isinstance(name, str))
+        if endpoint.spellings:  # the client has tools of these names
+            self._names.update((name, name) for name in endpoint.spellings)
         self._unused: UnusedNames | None = None
 
     # ------------------------------------------------------------------------------------------ what was read

@@ -31,6 +31,7 @@ class Endpoint:
     bound or not known. Who makes calls sets it.
     `state_in_ids` says that answers written here go to a client that keeps the standard members alone: what other
     providers need back rides in the ids of calls (spec/3-responses.md#carried-state). Who serves such clients sets it.
+    `spellings` says of the tools that such a client offered, by name, how it spelt them: calls are spelt likewise.
     """
 
     adapter: str
@@ -40,6 +41,7 @@ class Endpoint:
     capabilities: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     origin: str | None = None
     state_in_ids: bool = False
+    spellings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _EMPTY)
 
     def owns(self, state: dict[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).

@@ -60,7 +60,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
         data = json.loads(body)
         if not isinstance(data, dict):
             raise InvalidWire("the answer must be an object", path="")
-        response, _ = translate.from_wire_response(data, call.endpoint)
+        response, _ = translate.from_wire_response(data, call.endpoint, tools=call.tools)
     except ProviderError as problem:
         raise ProviderError(in_band(call, problem.error)) from None
     except (InvalidWire, InvalidRequest) as problem:

@@ -99,6 +99,11 @@ class Call:
     lacks: str = ""
     trail: Trail = field(default_factory=Trail)
 
+    @property
+    def tools(self) -> translate.Offered:
+        """The tools that travel otherwise than they were offered, for whoever reads the answer."""
+        return translate.offered(self.request, self.projection.loss)
+
     def begun(self, status: int, headers: Mapping[str, str]) -> None:
         """Tells whoever asked that this call is the one that answers."""
         if self.plan.on_answer is not None:

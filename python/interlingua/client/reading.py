@@ -43,7 +43,7 @@ class Reader(Protocol):
 
 def reader(call: Call, answer: Answer) -> Reader:
     """A reader for the answer to a request for a stream."""
-    stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True)
+    stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True, tools=call.tools)
     # lines of JSON, and elements of a JSON array, begin with a bracket by right; the decoder takes a lone one as well
     return _Either(call, answer, stream) if translate.framing(call.endpoint) in _EITHER else stream
 
@@ -89,7 +89,7 @@ def read_body(call: Call, answer: Answer, body: bytes) -> tuple[Response, bool]:
     """The response that a body is, and whether it came as a stream. Raises `ProviderError`."""
     if not _is_stream(translate.framing(call.endpoint), body):
         return read(call, answer, body), False
-    stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True)
+    stream = translate.StreamReader(call.endpoint, DERIVED_IDS, raw=True, tools=call.tools)
     last = [*stream.feed(body), *stream.end()][-1]
     if last["type"] == "error":
         raise ProviderError(in_band(call, last["error"]))

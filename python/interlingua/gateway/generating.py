@@ -87,8 +87,10 @@ class Generator:
         owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
         if owner not in (None, speaks.provider):
             # the provider speaks the wire of its client: what it alone knows is read as its own
-            speaks = self.registry.endpoint(adapter=asked.adapter, provider=owner)
-            request, loss = translate.from_wire_request(asked.wire, speaks)
+            native = self.registry.endpoint(adapter=asked.adapter, provider=owner)
+            if not translate.is_beyond(request, native.dialect):
+                speaks = native
+                request, loss = translate.from_wire_request(asked.wire, speaks)
         if asked.strict is not None:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
         now = self.client.now().isoformat().replace("+00:00", "Z")
@@ -100,7 +102,7 @@ class Generator:
             choice = allowed(decide(), key)
             call.decided(choice, mapped=mapped)
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
-            return Prepared(choice.request, choice, over, _face(speaks), loss, shown)
+            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown)
 
         return prepared
 
@@ -285,11 +287,11 @@ def _named(value: Data, prepared: Prepared, call: Call) -> Data:
     return value if "id" in value or "message" not in value else {**value, "id": call.id}
 
 
-def _face(speaks: Endpoint) -> Endpoint:
-    """As whom a client is answered: in the dialect that it speaks, in the frame of the wire itself. A cloud that serves
-    the wire may frame it otherwise, and its client does not know that."""
-    own = adapters.get(speaks.adapter).FRAMING
-    return replace(speaks, dialect={**speaks.dialect, "framing": own}, state_in_ids=True)
+def _face(speaks: Endpoint, request: Data) -> Endpoint:
+    """As whom a client is answered: in the dialect that it speaks, its tools spelt as it spelt them, in the frame of the
+    wire itself. A cloud that serves the wire may frame it otherwise, and its client does not know that."""
+    dialect = {**speaks.dialect, "framing": adapters.get(speaks.adapter).FRAMING}
+    return replace(speaks, dialect=dialect, state_in_ids=True, spellings=translate.spellings(request, speaks))
 
 
 def returned(answered: Answered, client: Endpoint) -> dict[str, str]:

@@ -385,7 +385,7 @@ def _call_to_wire(
     block: Block, name: str, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
 ) -> Wire:
     call: Wire = {"id": writing.call_id(block, state), "type": "function"}
-    if block.get("kind") == "custom" and (state or not writing.folds_custom):
+    if writing.says_free_text(block, state):
         call["type"] = kind = "custom"
         call["custom"] = inner = {"name": name, "input": custom_input(block, path, writing.loss)}
     else:

@@ -64,9 +64,10 @@ class Writing(Target):
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
     all their members. `calls` are the kinds of the calls so far; those `apart` do not use the ids that they came with.
+    `declaring` are the items that declare tools.
     """
 
-    __slots__ = ("answer", "apart", "calls", "reply")
+    __slots__ = ("answer", "apart", "calls", "declaring", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -75,6 +76,7 @@ class Writing(Target):
         self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
+        self.declaring: list[dict[str, Any]] = []
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""

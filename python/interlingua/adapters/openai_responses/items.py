@@ -21,6 +21,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.namespaces import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.adapters.openai_responses.parts import (
     CACHE,
     TEXT,
@@ -278,15 +279,41 @@ _CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 
 def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
-    name = writing.tool_name(block["name"])
-    if name != block["name"]:
-        writing.report_name((*turn, "content", index, "name"), name)
+    namespace, name = _name_to_wire(block, (*turn, "content", index), writing)
     state = block.get("provider_state")
-    if not writing.answer and within(block, _SIMPLE_CALL) and (state is None or within(state, _SIMPLE_STATE)):
+    if (
+        namespace is None
+        and not writing.answer
+        and within(block, _SIMPLE_CALL)
+        and (state is None or within(state, _SIMPLE_STATE))
+    ):
         call_id = writing.call_id(block, NOTHING if state is None else writing.owned(block))
         arguments = arguments_text(block["input"])
         return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
-    return _odd_call_to_wire(block, name, (*turn, "content", index), writing)
+    item = _odd_call_to_wire(block, name, (*turn, "content", index), writing)
+    if namespace is not None:
+        item[NAMESPACE] = namespace
+    return item
+
+
+def _name_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str | None, str]:
+    """The namespace of a call, where it has one here, and its name."""
+    encoding = writing.encoding_of(block)
+    if NAMESPACE not in encoding and writing.reply:
+        encoding = writing.endpoint.spellings.get(block["name"]) or NOTHING  # as whoever is answered spells the tool
+        if encoding.get(NAMESPACE) == DEFAULT:
+            encoding = NOTHING  # clients know its tools by their names alone
+    name = own_name(block["name"], encoding, writing) if encoding else None
+    if name is not None:
+        return encoding[NAMESPACE], name
+    name = writing.told_name(block["name"], path)
+    if (namespace := call_namespace(writing.owned(block).get("fields") or NOTHING)) is not None:
+        # a field of that name says where it stands, whatever brought it there
+        if (read := joined(namespace, name)) != name:
+            writing.report_name((*path, "name"), read)
+        where = (*path, "provider_state", "fields", NAMESPACE)
+        writing.loss.drop(where, "name_rewritten", "weakened", "the namespace is read as part of the name")
+    return None, name
 
 
 _SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
@@ -297,7 +324,7 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
     state = writing.owned(block) if "provider_state" in block else NOTHING
     encoding = state.get("encoding") or NOTHING
     call_id = writing.call_id(block, state)
-    if block.get("kind") == "custom" and (state or not writing.folds_custom):
+    if writing.says_free_text(block, state):
         item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)
     else:
@@ -585,6 +612,9 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     if not isinstance(call_id, str) or not isinstance(name, str) or not name or not isinstance(text, str):
         return None
     kind = "custom" if custom else "function"
+    namespace = call_namespace(item) if len(item) > 4 else None
+    if namespace is not None:
+        name = joined(namespace, name)
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)
     state = reading.call_state(call_id)
@@ -594,7 +624,10 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     else:
         read_arguments(text, block, encoding)
     if len(item) > 4:
-        if kept := _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding):
+        kept = _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding)
+        if namespace is not None:
+            encoding[NAMESPACE] = kept.pop(NAMESPACE)
+        if kept:
             state["fields"] = kept
         if isinstance(item_id := item.get("id"), str):
             # two ids: the one that the result names is the call's, the item's own is only its name in the list

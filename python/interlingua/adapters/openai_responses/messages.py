@@ -367,9 +367,10 @@ def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> 
 
 
 def input_from_wire(
-    instructions: str | None, items: Any, reading: Reading, *, continued: bool = False
+    instructions: str | None, items: Any, reading: Reading, *, continued: bool = False, passed: int = 0
 ) -> list[Message]:
-    """All messages; `continued` says that the provider keeps what was said before them.
+    """All messages; `continued` says that the provider keeps what was said before them. The first items that are `passed`
+    are no messages.
 
     Raises `InvalidWire` with the pointer of the item that cannot be read.
     """
@@ -389,7 +390,9 @@ def input_from_wire(
     said = False
     position = 0
     try:
-        for position, item in enumerate(items):  # noqa: B007 it is told when an item cannot be read
+        for position, item in enumerate(items):  # it is told when an item cannot be read
+            if position < passed:
+                continue
             message = _plain_from_wire(item, reading)
             blocks = item_from_wire(item, reading, starts=said) if message is None else None
             if blocks is None:

@@ -47,6 +47,7 @@ from interlingua.adapters._openai_members import (
 )
 from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.declared import DECLARED, leading, without_tools
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
@@ -56,7 +57,13 @@ from interlingua.adapters.openai_responses.tables import (
     NAME,
     SERVICE_TIERS,
 )
-from interlingua.adapters.openai_responses.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
+from interlingua.adapters.openai_responses.tools import (
+    choice_from_wire,
+    choice_to_wire,
+    declared_from_wire,
+    tools_from_wire,
+    tools_to_wire,
+)
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -363,8 +370,17 @@ def from_wire_request(
     if body.get("input") is None and not continued:
         raise InvalidWire("a request needs an input, or names a conversation or a prompt", path="/input", adapter=NAME)
     instructions = body.get("instructions")
+    try:
+        declaring = leading(body.get("input"))
+        declared = declared_from_wire(declaring, body, reading) if declaring else None
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise malformed("a tool", "input") from problem
     messages = input_from_wire(
-        instructions if isinstance(instructions, str) else None, body.get("input"), reading, continued=continued
+        instructions if isinstance(instructions, str) else None,
+        body.get("input"),
+        reading,
+        continued=continued,
+        passed=len(declaring) if declared is not None else 0,
     )
     try:
         request, encoding = read_members(body, reading)
@@ -378,6 +394,9 @@ def from_wire_request(
         encoding["input"] = "absent"
         encoding.setdefault("silent", {})["input"] = None
     request["messages"] = messages
+    if declared is not None:
+        request["tools"] = [*request.get("tools", ()), *declared]
+        encoding[DECLARED] = [without_tools(item) for item in declaring]
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
@@ -471,7 +490,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     if not isinstance(value, list):
         return False
     try:
-        members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
+        members.request["tools"] = tools_from_wire(value, members.reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("a tool", "tools") from problem
     return True

@@ -18,6 +18,8 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.declared import apart, mark, report_order
+from interlingua.adapters.openai_responses.namespaces import NAMESPACE, grouped, own_name, put_into
 from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
 from interlingua.canonical.loss import Path
 
@@ -30,13 +32,17 @@ _SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "stri
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tools`."""
+    """Writes `tools`, and before the input the items that declare some of them."""
     tools = request["tools"]
     if not takes_tools(tools, writing):
         return
-    written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
-    if present := [tool for tool in written if tool is not None]:
-        body["tools"] = present
+    written = ((tool, tool_to_wire(tool, ("tools", n), writing, request)) for n, tool in enumerate(tools))
+    present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
+    if present:
+        body["tools"] = grouped(present, writing)
+    if writing.declaring:
+        report_order(tools, writing)
+        body["input"] = [*writing.declaring, *body["input"]]
 
 
 def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
@@ -52,7 +58,10 @@ def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, An
     state = writing.owned(tool)
     encoding = state.get("encoding") or NOTHING
     item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    item["name"] = writing.told_name(tool["name"], path)
+    within_namespace = own_name(tool["name"], encoding, writing)
+    if NAMESPACE in encoding:
+        item.pop(NAMESPACE, None)  # what belongs to the namespace itself
+    item["name"] = writing.told_name(tool["name"], path) if within_namespace is None else within_namespace
     if tool.get("description") is not None:
         item["description"] = tool["description"]
     members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
@@ -123,6 +132,43 @@ _OF_FUNCTION: Final = frozenset(("type", "name", *(member for _, member, _ in _F
 _OF_CUSTOM: Final = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
 
 
+def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
+    """All tools, those of namespaces among them; `taken` are the names of others."""
+    taken = plain_names(wires) if taken is None else taken
+    tools: list[Tool] = []
+    for wire in wires:
+        match wire:
+            case {"type": "namespace", "name": str(name), "tools": list(inner)} if (
+                name and inner and all(isinstance(tool, dict) for tool in inner)
+            ):
+                found = [tool_from_wire(tool, reading) for tool in inner]
+                tools += found if put_into(found, wire, taken, reading) else [tool_from_wire(wire, reading)]
+            case _:
+                tools.append(tool_from_wire(wire, reading))
+    return tools
+
+
+def plain_names(wires: list[Any]) -> set[str]:
+    """The names of the tools that stand in no namespace."""
+    return {wire["name"] for wire in wires if isinstance(wire.get("name"), str) and wire.get("type") != NAMESPACE}
+
+
+def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[Tool] | None:
+    """The tools that items declare; None where one of them has the name of another tool."""
+    among = body.get("tools")
+    named = [*(among if isinstance(among, list) else ()), *(tool for item in items for tool in item["tools"])]
+    names = [wire["name"] for wire in named if isinstance(wire.get("name"), str) and wire.get("type") != NAMESPACE]
+    taken = set(names)
+    if len(taken) != len(names):
+        return None
+    tools: list[Tool] = []
+    for position, item in enumerate(items):
+        found = tools_from_wire(item["tools"], reading, taken)
+        mark(found, position, reading)
+        tools += found
+    return tools
+
+
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind, name = tool.get("type"), tool.get("name")
@@ -172,7 +218,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if "tools" not in body and not writing.had_quirk("tool_choice", "combination"):
+    if not ("tools" in body or writing.declaring or writing.had_quirk("tool_choice", "combination")):
         report_toolless(choice, writing)
         return
     if writing.refuses("tool_choice"):
