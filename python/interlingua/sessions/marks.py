@@ -71,6 +71,11 @@ class Marks:
         with self._lock:
             return f"sess_{encode_ulid(self._random_bits(128))}"
 
+    def token(self) -> str:
+        """192 random bits in hexadecimal: what makes the id of an object that a client stores."""
+        with self._lock:
+            return f"{self._random_bits(192):048x}"
+
     def ulid(self) -> str:
         """A ULID, greater than all before it."""
         with self._lock:
