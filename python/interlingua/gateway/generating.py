@@ -249,11 +249,11 @@ class Streamed:
         content = self._call.content
         keeper = self._prepared.keeper
         async for event in self._events():
-            if "response" in event and keeper is not None:
-                event = await self._kept(event)
             chunk = b"".join(writer.feed(event))
             if keeper is not None:
                 chunk = keeper.chunk(chunk)
+                if "response" in event:
+                    chunk = await self._kept(event["response"]) or chunk
             if content is not None:
                 content.event(event, _text(chunk))
             if chunk:
@@ -266,19 +266,19 @@ class Streamed:
         if chunk:
             yield chunk
 
-    async def _kept(self, event: Data) -> Data:
-        """The last event, when its answer is stored: what a client is told of is there. An answer that cannot be stored
-        ends with an error."""
-        prepared, response = self._prepared, event["response"]
+    async def _kept(self, response: Data) -> bytes:
+        """Stores an answer before its client is told that it is whole. Gives what the client is told instead, when that
+        fails."""
+        prepared = self._prepared
         if prepared.past is None or not response["message"]["content"]:
-            return event
+            return b""
         try:
             body, _ = translate.to_wire_response(response, prepared.client)
             await keep(prepared.past, response, body, prepared.client)
         except InterlinguaError as problem:
             self.problem = problem
-            return {**event, "type": "error", "error": problem.to_dict()}
-        return event
+            return b"".join(translate.StreamWriter(prepared.client).feed({"type": "error", "error": problem.to_dict()}))
+        return b""
 
     async def _events(self) -> AsyncIterator[Data]:
         prepared, call = self._prepared, self._call

@@ -61,10 +61,17 @@ class Marks:
         self._random_bits = random_bits
         self._lock = threading.Lock()
         self._last = 0
+        self._moment = 0
 
     def now(self) -> int:
         """Microseconds since 1970."""
         return microseconds(self._now())
+
+    def moment(self) -> int:
+        """The same, later than all before it: what is ordered by such times has the order in which it was made."""
+        with self._lock:
+            self._moment = max(self._moment + 1, self.now())
+            return self._moment
 
     def session_id(self) -> str:
         """An id of 128 random bits: knowing one helps nobody to another."""

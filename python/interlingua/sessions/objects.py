@@ -9,8 +9,8 @@ the same one. A conversation is a row of parts, which may be removed one by one.
 import copy
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from interlingua.canonical import json
 from interlingua.sessions.errors import StorageFailed
@@ -31,15 +31,16 @@ _PURGE_EACH: Final = 60_000_000  # microseconds between two looks for what has e
 _SOME: Final = 500
 
 
-class Stored(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Stored:
     """An object. `body` is what its client is shown, `items` what it was made of in the client's wire, `messages` the
     same in canonical form, with the state of whoever answered. Times are microseconds since 1970."""
 
     id: str
     kind: str
     body: Data
-    items: list[Data] = []
-    messages: list[Data] = []
+    items: list[Data] = field(default_factory=list[Data])
+    messages: list[Data] = field(default_factory=list[Data])
     owner_id: str | None = None
     position: int = 0
     previous_id: str | None = None
@@ -59,7 +60,7 @@ class _Purge:
 
 
 class Objects:
-    """The objects of one tenant, that of the sessions; `of` gives those of another."""
+    """The objects of one tenant, that of sessions that are open; `of` gives those of another."""
 
     def __init__(self, sessions: "Sessions") -> None:
         self._sessions = sessions
@@ -124,8 +125,8 @@ class Objects:
                 if rows.object(CONVERSATION, part.owner_id, now, lock=True) is not None:
                     position = rows.last_position(part.owner_id) + 1
                     identity = f"{part.owner_id}/{position}"
-                    kept = [one._replace(position=position) if one.owner_id == part.owner_id else one for one in kept]
-                    kept.append(part._replace(id=identity, position=position))
+                    kept = [replace(one, position=position) if one.owner_id == part.owner_id else one for one in kept]
+                    kept.append(replace(part, id=identity, position=position))
             for one in kept:
                 rows.insert([_write(rows.tenant, one, now)])
 
