@@ -156,7 +156,7 @@ def test_completions_are_stored(gate: Gate, openai: Any, stream: bool) -> None:
         model="gpt-4.1", messages=messages, store=True, metadata={"run": run}, stream=stream
     )
     if stream:
-        made = [*made][0]
+        _, *_, made = made
     listed = list(openai.chat.completions.list(metadata={"run": run}))
     assert [one.id for one in listed] == [made.id]
     assert openai.chat.completions.retrieve(made.id).choices[0].message.content == "Two files."
