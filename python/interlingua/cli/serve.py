@@ -61,6 +61,10 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    lease: Annotated[
+        float,
+        typer.Option(min=0.1, help="With --sessions: seconds until a session goes on whose server died in an answer."),
+    ] = 15,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
@@ -109,7 +113,7 @@ def serve(
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
     access = _access(client, keys)
-    kept = None if sessions is None else _sessions(sessions, client, policy, events)
+    kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
         grpc = {
@@ -148,11 +152,11 @@ def _access(client: Any, keys: Path | None) -> Any:
     return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
 
 
-def _sessions(url: str, client: Any, policy: Path | None, events: Any) -> Any:
+def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
     """The sessions in a database, which is not opened yet."""
     from interlingua.service.callers import CallersSessions
 
-    return CallersSessions(url, client=client, policy=policy, events=events)
+    return CallersSessions(url, client=client, policy=policy, events=events, lease=lease)
 
 
 def _http(
