@@ -12,6 +12,7 @@ from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
 from interlingua.gateway import server
 from interlingua.gateway.gateway import Gateway
+from interlingua.sessions import Objects, Sessions
 
 PICTURE = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -57,11 +58,12 @@ def serving() -> Iterator[Gate]:
         client = Client(gate.script, registry=registry, retry="none")
         routing = Routing(registry)
         routing._policy = gate.policy
-        running = await server.start(Gateway(client, routing), port=0)
-        gate.url = f"http://127.0.0.1:{running.port}"
-        ready.set()
-        await stop.wait()
-        await running.stop(0)
+        async with Sessions("sqlite://", client=client) as sessions:
+            running = await server.start(Gateway(client, routing, objects=Objects(sessions)), port=0)
+            gate.url = f"http://127.0.0.1:{running.port}"
+            ready.set()
+            await stop.wait()
+            await running.stop(0)
 
     thread = threading.Thread(target=lambda: loop.run_until_complete(run()), daemon=True)
     thread.start()

@@ -157,7 +157,8 @@ def test_without_a_database_there_are_no_sessions() -> None:
 @pytest.mark.parametrize(
     "flags",
     [
-        ["--sessions", "sqlite://", "--no-grpc"],
+        ["--store-days", "3"],
+        ["--sessions", "sqlite://", "--no-http", "--store-days", "3"],
         ["--sessions", "mysql://x", "--no-http"],
         ["--sessions", "sqlite://", "--no-http", "--host", "0.0.0.0"],
         ["--no-http", "--open"],

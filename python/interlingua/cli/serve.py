@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import logging
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,7 +49,17 @@ def serve(
     ] = None,
     sessions: Annotated[
         str | None,
-        typer.Option(help="Keep sessions in this database: sqlite:///chats.db, or postgresql://user@host/name."),
+        typer.Option(
+            help="Keep sessions, and what HTTP clients store, in this database: sqlite:///chats.db, or postgresql://user@host/name."
+        ),
+    ] = None,
+    store_days: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="With --sessions: how many days a stored response is kept, 30 by default; 0 keeps it until it is deleted.",
+            show_default=False,
+        ),
     ] = None,
     lease: Annotated[
         float,
@@ -94,8 +105,8 @@ def serve(
     one_of("--transport", transport, ("httptools", "httpx"))
     if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None) or inspect):
         raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
-    if no_grpc and sessions is not None:
-        raise InvalidRequest("--sessions are served over gRPC: they do not go with --no-grpc")
+    if store_days is not None and (sessions is None or no_http):
+        raise InvalidRequest("--store-days is for what HTTP clients store, which takes --sessions")
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     server.log_to_stderr(log_level)
@@ -109,6 +120,7 @@ def serve(
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
     access = _access(client, keys)
+    kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
         grpc = {
@@ -126,15 +138,16 @@ def serve(
                 raise InvalidRequest(
                     "whoever reaches the sessions of this server reads them: give it --keys or --tls-client-ca, or --open"
                 )
-            grpc |= {"sessions": _sessions(sessions, client, policy, events, lease)}
+            grpc |= {"sessions": kept}
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
-        http = _http(client, routing, access, max_message_mb << 20, max_calls, inspect_calls if inspect else 0)
+        storing = {} if kept is None else _storing(kept, store_days)
+        http = _http(client, routing, access, max_message_mb << 20, max_calls, inspect_calls if inspect else 0, storing)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json), serves=True)
+    run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
 
 
 def _open_httptools() -> Any:
@@ -160,11 +173,22 @@ def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: fl
     return CallersSessions(url, client=client, policy=policy, events=events, lease=lease)
 
 
-def _http(client: Any, routing: Any, access: Any, max_body: int, max_calls: int, inspect: int) -> Data:
+def _http(
+    client: Any, routing: Any, access: Any, max_body: int, max_calls: int, inspect: int, storing: Mapping[str, Any]
+) -> Data:
     """The gateway."""
     from interlingua.gateway.gateway import Gateway, Limits
 
-    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), inspect=inspect)}
+    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), inspect=inspect, **storing)}
+
+
+def _storing(sessions: Any, days: int | None) -> Data:
+    """Where the gateway stores what its clients name by an id, and for how long."""
+    from interlingua.gateway.past import KEPT
+    from interlingua.sessions import Objects
+
+    kept = KEPT if days is None else timedelta(days=days) if days else None
+    return {"objects": Objects(sessions), "kept": kept}
 
 
 def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
@@ -184,17 +208,25 @@ def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
 
 
 async def _serve(
-    address: str, client: Any, grpc: Data | None, http: Data | None, about: Data, grace: float, *, as_json: bool
+    address: str,
+    client: Any,
+    sessions: Any,
+    grpc: Data | None,
+    http: Data | None,
+    about: Data,
+    grace: float,
+    *,
+    as_json: bool,
 ) -> None:
     running: list[Any] = []
     said: list[str] = []
     stopping = _signalled(running)  # from here on, also before it is said that they serve
     try:
+        if sessions is not None:
+            await sessions.__aenter__()
         if grpc is not None:
             from interlingua.service import server
 
-            if "sessions" in grpc:
-                await grpc["sessions"].__aenter__()
             running.append(await server.start(address, **grpc))
             shown = address
             if "unix" not in about:
@@ -213,20 +245,20 @@ async def _serve(
     except BaseException as problem:
         for one in running:  # nobody would learn where it listens
             await one.stop(0)
-        await _close(client, grpc)
+        await _close(client, sessions)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
             raise InvalidRequest(str(problem)) from None
         raise
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
-    await _close(client, grpc)
+    await _close(client, sessions)
 
 
-async def _close(client: Any, grpc: Data | None) -> None:
+async def _close(client: Any, sessions: Any) -> None:
     """Ends what the servers shared."""
-    if grpc is not None and "sessions" in grpc:
-        await grpc["sessions"].aclose()
+    if sessions is not None:
+        await sessions.aclose()
     await client.aclose()
 
 

@@ -33,7 +33,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     async def elsewhere(request: Request, problem: Exception) -> Response:
         status = problem.status_code if isinstance(problem, HTTPException) else 404
-        return refused(request, _unknown(request, status))
+        return refused(request, _unknown(request, status, stored=gateway.objects is not None))
 
     routes = faces.routes(gateway)
     app = Starlette(
@@ -44,8 +44,8 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
     return Guard(app, refused, names, gateway.limits.calls)
 
 
-def _unknown(request: Request, status: int) -> Refused:
-    served = ", ".join(sorted({f"{method} {path}" for method, path in faces.paths(faces.of(request))}))
+def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
+    served = ", ".join(sorted({f"{method} {path}" for method, path in faces.paths(faces.of(request), stored=stored)}))
     if status == 405:
         return Refused("not_found", f"this path is not served with {request.method}; there are {served}", 405)
     return not_found(f"this gateway does not serve {request.url.path[:200]}; there are {served}")

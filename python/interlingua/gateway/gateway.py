@@ -9,7 +9,7 @@ import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import UTC, timedelta
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -31,14 +31,17 @@ from interlingua.canonical.errors import (
 from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
-from interlingua.client.threads import done
+from interlingua.client.threads import done, size_of
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import key_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.watching import News
+from interlingua.sessions import Objects
+from interlingua.sessions.marks import microseconds
 from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -46,6 +49,8 @@ _LOG = logging.getLogger("interlingua.gateway")
 T = TypeVar("T")
 Data = dict[str, Any]
 Operation = Callable[[Request], Awaitable[Response]]
+StoredWork = Callable[[Request, Objects], Awaitable[Any]]
+Recall = Callable[[Request, Data, Objects], Awaitable[Past]]
 Frames = Callable[[AsyncIterator[bytes]], AsyncIterator[bytes]]
 
 _STRICT = ("representation", "weakened", "lost")
@@ -65,6 +70,8 @@ class Gateway:
     """The state of a gateway: keys and what they used, the records of calls, whom it asks.
 
     `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
+    `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
+    for ever.
     """
 
     def __init__(
@@ -77,6 +84,8 @@ class Gateway:
         clock: Callable[[], float] = time.monotonic,
         ulids: UlidSource | None = None,
         inspect: int = 0,
+        objects: Objects | None = None,
+        kept: timedelta | None = KEPT,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -89,6 +98,9 @@ class Gateway:
         self.contents = Contents(inspect) if inspect else None
         """What the last calls carried; None where nothing is kept of it."""
         self.metrics = Metrics()
+        self.objects = objects
+        """Where clients store objects; None where they cannot."""
+        self._kept = kept
         self._now = client.now
         self._clock = clock
         self._ulids = ulids or UlidSource()
@@ -100,9 +112,11 @@ class Gateway:
         adapter: str,
         reframed: Callable[[Request], "Reframed | None"] = lambda _: None,
         older: "Older | None" = None,
+        recall: "Recall | None" = None,
     ) -> Operation:
         """The operation that generates on a wire. `reframed` says when a stream has another frame than the wire's own,
-        `older` how an operation that the wire had before is one of it."""
+        `older` how an operation that the wire had before is one of it, `recall` what comes before a request where
+        objects are stored."""
 
         async def generate(request: Request) -> Response:
             running: Running | None = None
@@ -110,7 +124,7 @@ class Gateway:
                 key = self.access.key(key_of(request))
                 self.access.admit(key)
                 running = self.begin(key, adapter)
-                prepared = await self._prepare(request, adapter, key, running.call, older)
+                prepared = await self._prepare(request, adapter, key, running.call, older, recall)
                 running.changed()
                 if not prepared.streamed:
                     body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
@@ -134,6 +148,25 @@ class Gateway:
 
         return self.guarded(adapter, answer)
 
+    def stored(self, adapter: str, work: "StoredWork") -> Operation:
+        """An operation on what the tenant of the caller has stored, that answers with JSON."""
+
+        async def answer(request: Request) -> Response:
+            value = await work(request, self.objects_of(self.access.key(key_of(request))))
+            return value if isinstance(value, Response) else Response(json.dumps(value), media_type=_JSON)
+
+        return self.guarded(adapter, answer)
+
+    def objects_of(self, key: Key) -> Objects:
+        """What the tenant of a key has stored. Where there are no keys there is one tenant, that of the library."""
+        if self.objects is None:
+            raise AssertionError("nothing is stored here")
+        return self.objects.of("" if self.access.open else key.tenant)
+
+    def expiry(self) -> int | None:
+        """When an answer that is stored now is gone, in microseconds since 1970; None for never."""
+        return None if self._kept is None else microseconds(self._now() + self._kept)
+
     def guarded(self, adapter: str, operation: Operation) -> Operation:
         """The same operation; its failures are answered in the words of a wire."""
 
@@ -145,14 +178,22 @@ class Gateway:
 
         return answer
 
-    async def object(self, request: Request) -> Data:
-        """The body of a request, which is a JSON object."""
-        return _object(await read_body(request, self.limits.body))
+    async def object(self, request: Request, *, empty: bool = False) -> Data:
+        """The body of a request, which is a JSON object, or nothing where it may be `empty`."""
+        body = await read_body(request, self.limits.body)
+        return {} if empty and not body else _object(body)
 
-    async def estimate(self, request: Request, adapter: str, body: Data, key: Key) -> int:
-        """How many prompt tokens a request of a wire will likely take at the model that would answer it."""
+    async def estimate(self, request: Request, adapter: str, body: Data, key: Key, path: str | None = None) -> int:
+        """How many prompt tokens a request of a wire will likely take at the model that would answer it; `path` is that of
+        the generation, where the request has another one."""
         call = Call("", key.tenant, key.name, adapter, "")
-        asked = Asked(adapter, _wire(request, body), request.path_params.get("provider"), sdk_of(request, adapter))
+        wire = _wire(request, body)
+        asked = Asked(
+            adapter,
+            wire if path is None else {**wire, "path": path},
+            request.path_params.get("provider"),
+            sdk_of(request, adapter),
+        )
         prepared = self.generator.prepare(asked, key, call)
         return self.generator.estimate(prepared())["likely"]
 
@@ -175,7 +216,13 @@ class Gateway:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     async def _prepare(
-        self, request: Request, adapter: str, key: Key, call: Call, older: "Older | None" = None
+        self,
+        request: Request,
+        adapter: str,
+        key: Key,
+        call: Call,
+        older: "Older | None" = None,
+        recall: "Recall | None" = None,
     ) -> Prepared:
         body = await read_body(request, self.limits.body)
         strict = request.headers.get("interlingua-strict")
@@ -185,13 +232,19 @@ class Gateway:
         if call.content is not None:
             call.content.client(_wire(request, _as_far_as_read(body)))
 
+        past: Past | None = None
+        if recall is not None and self.objects is not None:
+            past = await recall(request, await done(len(body), _object, body), self.objects_of(key))
+
         def prepare() -> Callable[[], Prepared]:
-            asked = _object(body)
+            asked = _object(body) if past is None else past.body
             wire = _wire(request, asked if older is None else older.asked(asked))
             provider = request.path_params.get("provider")
-            return self.generator.prepare(Asked(adapter, wire, provider, sdk_of(request, adapter), strict), key, call)
+            sdk = sdk_of(request, adapter)
+            return self.generator.prepare(Asked(adapter, wire, provider, sdk, strict, past), key, call)
 
-        prepared = (await done(len(body), prepare))()
+        size = len(body) + (0 if past is None else size_of({"messages": past.before}))
+        prepared = (await done(size, prepare))()
         if call.content is not None:
             call.content.canonical(prepared.choice.request)
         return prepared

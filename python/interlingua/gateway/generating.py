@@ -19,6 +19,7 @@ from interlingua.client.routing import Choice, Routing
 from interlingua.client.stream import Stream
 from interlingua.client.transport import STREAMS
 from interlingua.gateway.calls import Call, counted
+from interlingua.gateway.past import Keeper, Past, keep
 from interlingua.gateway.refusals import Refused, not_found
 from interlingua.router import served
 
@@ -35,7 +36,7 @@ class Asked:
 
     `wire` is the request as its adapter reads it (method, path, headers, body), `provider` the one that the path names,
     `sdk` the one whose SDK the client is, where that is another one than the wire's own, `strict` the severity that
-    refuses.
+    refuses, `past` what comes before it.
     """
 
     adapter: str
@@ -43,13 +44,20 @@ class Asked:
     provider: str | None = None
     sdk: str | None = None
     strict: str | None = None
+    past: Past | None = None
+
+    def read(self, speaks: Endpoint) -> tuple[Data, list[Data]]:
+        """The request in canonical form, as a client of an endpoint says it."""
+        request, loss = translate.from_wire_request(self.wire, speaks)
+        return request if self.past is None else self.past.joined(request, self.wire, speaks), loss
 
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
 
-    `shown` is the model that the answer names, where that is not the one that answers.
+    `shown` is the model that the answer names, where that is not the one that answers, `past` what comes before, and
+    where the answer is kept.
     """
 
     request: Data
@@ -58,6 +66,12 @@ class Prepared:
     client: Endpoint
     loss: list[Data]
     shown: str | None
+    past: Past | None = None
+
+    @property
+    def keeper(self) -> Keeper | None:
+        """Where the answer is kept, if anywhere."""
+        return None if self.past is None else self.past.keeper
 
     @property
     def streamed(self) -> bool:
@@ -80,7 +94,7 @@ class Generator:
         thread, the second publishes the decision. They raise what reading and routing raise, and `Refused`.
         """
         speaks = self.home(asked.adapter, asked.provider or asked.sdk)
-        request, loss = translate.from_wire_request(asked.wire, speaks)
+        request, loss = asked.read(speaks)
         name = self._name(request, speaks)
         call.asked, call.streamed = name, bool(request.get("stream"))
         spec, mapped = self._spec(name, asked, speaks)
@@ -90,7 +104,7 @@ class Generator:
             native = self.registry.endpoint(adapter=asked.adapter, provider=owner)
             if not translate.is_beyond(request, native.dialect):
                 speaks = native
-                request, loss = translate.from_wire_request(asked.wire, speaks)
+                request, loss = asked.read(speaks)
         if asked.strict is not None:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
         now = self.client.now().isoformat().replace("+00:00", "Z")
@@ -102,7 +116,9 @@ class Generator:
             choice = allowed(decide(), key)
             call.decided(choice, mapped=mapped)
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
-            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown)
+            if asked.past is not None:
+                asked.past.unless_stored(native=over is not None)
+            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past)
 
         return prepared
 
@@ -160,7 +176,11 @@ class Generator:
         )
         answered(call, begun[0], response)
         call.request_loss = [*prepared.loss, *begun[0].loss]
-        body, call.answer_loss = translate.to_wire_response(_named(response, prepared, call), prepared.client)
+        response = _named(response, prepared, call)
+        body, loss = translate.to_wire_response(response, prepared.client)
+        call.answer_loss = _reported(loss, prepared)
+        if prepared.past is not None:
+            body = await keep(prepared.past, response, body, prepared.client)
         sent = json.dumps(body)
         if call.content is not None:
             call.content.event({"type": "response", "response": response}, sent.decode())
@@ -229,22 +249,44 @@ class Streamed:
             client = replace(client, dialect={**client.dialect, "framing": framing})
         writer = translate.StreamWriter(client)
         content = self._call.content
+        keeper = self._prepared.keeper
         async for event in self._events():
             chunk = b"".join(writer.feed(event))
+            if keeper is not None:
+                chunk = keeper.chunk(chunk)
+                if "response" in event:
+                    chunk = await self._kept(event["response"]) or chunk
             if content is not None:
                 content.event(event, _text(chunk))
             if chunk:
                 yield chunk
         chunk = b"".join(writer.end())
-        self._call.answer_loss = writer.loss
+        self._call.answer_loss = _reported(writer.loss, self._prepared)
         if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
-            chunk += f": interlingua-loss {counted([*self._call.request_loss, *writer.loss])}\n\n".encode()
+            loss = counted([*self._call.request_loss, *self._call.answer_loss])
+            chunk += f": interlingua-loss {loss}\n\n".encode()
         if chunk:
             yield chunk
 
+    async def _kept(self, response: Data) -> bytes:
+        """Stores an answer before its client is told that it is whole. Gives what the client is told instead, when that
+        fails."""
+        prepared = self._prepared
+        if prepared.past is None or not response["message"]["content"]:
+            return b""
+        try:
+            body, _ = translate.to_wire_response(response, prepared.client)
+            await keep(prepared.past, response, body, prepared.client)
+        except InterlinguaError as problem:
+            self.problem = problem
+            return b"".join(translate.StreamWriter(prepared.client).feed({"type": "error", "error": problem.to_dict()}))
+        return b""
+
     async def _events(self) -> AsyncIterator[Data]:
         prepared, call = self._prepared, self._call
-        yield {**_named(self._first, prepared, call), "response_id": self._first.get("response_id", call.id)}
+        keeper = prepared.keeper
+        identity = self._first.get("response_id", call.id) if keeper is None else keeper.id
+        yield {**_named(self._first, prepared, call), "response_id": identity}
         try:
             async for event in self._stream:
                 if "response" in event:
@@ -284,7 +326,14 @@ def _named(value: Data, prepared: Prepared, call: Call) -> Data:
     """
     if prepared.shown is not None and "model" in value:
         value = {**value, "model": prepared.shown}
+    if prepared.keeper is not None and "message" in value:
+        return {**value, "id": prepared.keeper.id}
     return value if "id" in value or "message" not in value else {**value, "id": call.id}
+
+
+def _reported(loss: list[Data], prepared: Prepared) -> list[Data]:
+    """The loss of an answer: the state of its provider is none where it is kept with the answer."""
+    return loss if prepared.keeper is None else [entry for entry in loss if entry["code"] != "foreign_state"]
 
 
 def _face(speaks: Endpoint, request: Data) -> Endpoint:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         TurnInProgress,
     )
     from interlingua.sessions.generating import SessionStream
+    from interlingua.sessions.objects import Objects, Stored
     from interlingua.sessions.sessions import SessionInfo, Sessions
     from interlingua.sessions.storage import Storage, open_storage
     from interlingua.sessions.sync import SyncChat, SyncSessions, SyncStream
@@ -35,6 +36,7 @@ _HOME_OF = {
     "Chat": "chat",
     "Conflict": "errors",
     "KeyReused": "errors",
+    "Objects": "objects",
     "Overflowed": "bus",
     "SessionInfo": "sessions",
     "SessionNotFound": "errors",
@@ -42,6 +44,7 @@ _HOME_OF = {
     "Sessions": "sessions",
     "Storage": "storage",
     "StorageFailed": "errors",
+    "Stored": "objects",
     "Subscription": "bus",
     "Swap": "chat",
     "SwapRefused": "errors",
@@ -60,6 +63,7 @@ __all__ = [
     "Chat",
     "Conflict",
     "KeyReused",
+    "Objects",
     "Overflowed",
     "SessionInfo",
     "SessionNotFound",
@@ -67,6 +71,7 @@ __all__ = [
     "Sessions",
     "Storage",
     "StorageFailed",
+    "Stored",
     "Subscription",
     "Swap",
     "SwapRefused",

@@ -61,15 +61,27 @@ class Marks:
         self._random_bits = random_bits
         self._lock = threading.Lock()
         self._last = 0
+        self._moment = 0
 
     def now(self) -> int:
         """Microseconds since 1970."""
         return microseconds(self._now())
 
+    def moment(self) -> int:
+        """The same, later than all before it: what is ordered by such times has the order in which it was made."""
+        with self._lock:
+            self._moment = max(self._moment + 1, self.now())
+            return self._moment
+
     def session_id(self) -> str:
         """An id of 128 random bits: knowing one helps nobody to another."""
         with self._lock:
             return f"sess_{encode_ulid(self._random_bits(128))}"
+
+    def token(self) -> str:
+        """192 random bits in hexadecimal: what makes the id of an object that a client stores."""
+        with self._lock:
+            return f"{self._random_bits(192):048x}"
 
     def ulid(self) -> str:
         """A ULID, greater than all before it."""

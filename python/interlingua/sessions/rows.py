@@ -7,7 +7,7 @@ is not there.
 
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from interlingua.sessions import tables
 from interlingua.sessions.storage import Transaction
@@ -117,6 +117,26 @@ class PriceRow(NamedTuple):
     created_at: int
 
 
+class ObjectRow(NamedTuple):
+    """What a client of a gateway has stored and names by its id (`objects`).
+
+    `owner_id` and `position` are its place in what it is a part of, `previous_id` is the object that it goes on from,
+    `expires_at` when it is gone, None for never.
+    """
+
+    tenant: str
+    id: str
+    kind: str
+    owner_id: str | None
+    position: int
+    previous_id: str | None
+    body_json: str
+    items_json: str
+    messages_json: str
+    created_at: int
+    expires_at: int | None
+
+
 _TABLE_OF = {
     SessionRow: "sessions",
     MessageRow: "messages",
@@ -125,8 +145,9 @@ _TABLE_OF = {
     KeyRow: "client_keys",
     EventRow: "events",
     PriceRow: "prices",
+    ObjectRow: "objects",
 }
-AnyRow = SessionRow | MessageRow | ToolCallRow | ToolIdRow | KeyRow | EventRow | PriceRow
+AnyRow = SessionRow | MessageRow | ToolCallRow | ToolIdRow | KeyRow | EventRow | PriceRow | ObjectRow
 
 
 @cache
@@ -153,7 +174,7 @@ class Rows:
             kind = type(found[0])
             self._do.insert(_TABLE_OF[kind], kind._fields, found)
 
-    def update(self, row: SessionRow | MessageRow | ToolCallRow, before: SessionRow | None = None) -> None:
+    def update(self, row: SessionRow | MessageRow | ToolCallRow | ObjectRow, before: SessionRow | None = None) -> None:
         """Writes a row again that is there: all of it, or what differs from what it was before."""
         changed = [
             (name, value)
@@ -356,6 +377,81 @@ class Rows:
             "DELETE FROM prices WHERE tenant = ? AND session_id = ? AND pricing_version = ?",
             (self.tenant, session_id, pricing_version),
         )
+
+    # ---------------------------------------------------------------------------------------------- objects of clients
+
+    def object(self, kind: str, identity: str, now: int, *, lock: bool = False) -> ObjectRow | None:
+        """An object that has not expired. Locked, it is this transaction's until its end."""
+        if "\0" in identity:  # which not every database takes, and no id has
+            return None
+        end = self._do.lock if lock else ""
+        asked = f"{_select(ObjectRow)} AND id = ? AND kind = ? AND (expires_at IS NULL OR expires_at > ?){end}"
+        found = self._do.ask(asked, (self.tenant, identity, kind, now))
+        return ObjectRow(*found[0]) if found else None
+
+    def objects(
+        self,
+        kind: str,
+        now: int,
+        *,
+        limit: int | None = None,
+        after: tuple[int, str] | None = None,
+        newest_first: bool = True,
+    ) -> list[ObjectRow]:
+        """Objects that have not expired, in the order in which they were made; those behind a place."""
+        where, values = "", list[Any]((self.tenant, kind, now))
+        word, sign = ("DESC", "<") if newest_first else ("ASC", ">")
+        if after is not None:
+            where = f" AND (created_at {sign} ? OR (created_at = ? AND id {sign} ?))"
+            values += [after[0], after[0], after[1]]
+        end = f" ORDER BY created_at {word}, id {word}"
+        if limit is not None:
+            end += " LIMIT ?"
+            values.append(limit)
+        asked = f"{_select(ObjectRow)} AND kind = ? AND (expires_at IS NULL OR expires_at > ?){where}{end}"
+        return [ObjectRow(*row) for row in self._do.ask(asked, values)]
+
+    def objects_before(self, identity: str) -> list[ObjectRow]:
+        """An object with all that it goes on from, the first one first; expired ones too, for it stands on them."""
+        columns = ", ".join(f"o.{name}" for name in ObjectRow._fields)
+        found = self._do.ask(
+            "WITH RECURSIVE chain(id, previous_id, depth) AS ("
+            "SELECT id, previous_id, 0 FROM objects WHERE tenant = ? AND id = ? UNION ALL "
+            "SELECT o.id, o.previous_id, c.depth + 1 FROM objects o JOIN chain c ON o.tenant = ? AND o.id = c.previous_id"
+            f") SELECT {columns} FROM chain c JOIN objects o ON o.tenant = ? AND o.id = c.id ORDER BY c.depth DESC",
+            (self.tenant, identity, self.tenant, self.tenant),
+        )
+        return [ObjectRow(*row) for row in found]
+
+    def objects_in(self, owner_id: str, kind: str, until: int | None = None) -> list[ObjectRow]:
+        """The parts of an object in their order, up to one."""
+        where, values = "", list[Any]((self.tenant, owner_id, kind))
+        if until is not None:
+            where = " AND position <= ?"
+            values.append(until)
+        found = self._do.ask(f"{_select(ObjectRow)} AND owner_id = ? AND kind = ?{where} ORDER BY position", values)
+        return [ObjectRow(*row) for row in found]
+
+    def last_position(self, owner_id: str) -> int:
+        """The highest position of a part; 0 when there is none."""
+        asked = "SELECT MAX(position) FROM objects WHERE tenant = ? AND owner_id = ?"
+        return self._do.ask(asked, (self.tenant, owner_id))[0][0] or 0
+
+    def delete_object(self, identity: str) -> None:
+        """Removes an object."""
+        self._do.run("DELETE FROM objects WHERE tenant = ? AND id = ?", (self.tenant, identity))
+
+    def delete_expired_objects(self, now: int, limit: int) -> int:
+        """Removes objects of all tenants that have expired and that no other goes on from; gives their number. The answer
+        is for nobody else, so that it needs no tenant."""
+        found = self._do.ask(
+            "SELECT tenant, id FROM objects o WHERE expires_at <= ? AND NOT EXISTS "
+            "(SELECT 1 FROM objects n WHERE n.tenant = o.tenant AND n.previous_id = o.id) LIMIT ?",
+            (now, limit),
+        )
+        for tenant, identity in found:
+            self._do.run("DELETE FROM objects WHERE tenant = ? AND id = ?", (tenant, identity))
+        return len(found)
 
 
 def _some(ids: Iterable[str]) -> Iterable[list[str]]:

@@ -7,7 +7,7 @@ A time is microseconds since 1970, UTC. `tenant` says whose a row is; the empty 
 
 from typing import Final
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Of the tables. It is in the table `storage_version`; a database with a higher one is not opened."""
 
 SEED: Final = (
@@ -121,6 +121,25 @@ ADDED: Final = (
   FOREIGN KEY (message_id) REFERENCES messages(id)
 )""",
     "CREATE INDEX IF NOT EXISTS idx_prices_session ON prices(session_id)",
+    # what clients of a gateway have stored and name by its id (since version 2)
+    """CREATE TABLE IF NOT EXISTS objects (
+  tenant TEXT NOT NULL,
+  id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  owner_id TEXT,
+  position BIGINT NOT NULL DEFAULT 0,
+  previous_id TEXT,
+  body_json TEXT NOT NULL,
+  items_json TEXT NOT NULL,
+  messages_json TEXT NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT,
+  PRIMARY KEY (tenant, id)
+)""",
+    "CREATE INDEX IF NOT EXISTS idx_objects_kind ON objects(tenant, kind, created_at, id)",
+    "CREATE INDEX IF NOT EXISTS idx_objects_owner ON objects(tenant, owner_id, position)",
+    "CREATE INDEX IF NOT EXISTS idx_objects_previous ON objects(tenant, previous_id)",
+    "CREATE INDEX IF NOT EXISTS idx_objects_expires ON objects(expires_at)",
 )
 
 

@@ -63,15 +63,17 @@ class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
-    all their members. `calls` are the kinds of the calls so far; those `apart` do not use the ids that they came with.
-    `declaring` are the items that declare tools.
+    all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
+    kinds of the calls so far; those `apart` do not use the ids that they came with. `declaring` are the items that declare
+    tools.
     """
 
-    __slots__ = ("answer", "apart", "calls", "declaring", "reply")
+    __slots__ = ("answer", "apart", "calls", "declaring", "identity", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.reply = reply
+        self.identity: str | None = source.get("id") if reply else None
         self.answer = reply and not self.same_origin
         self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}

@@ -87,7 +87,7 @@ class _Turn:
                 for name in encoding.get("of_item", ()):
                     item[name] = item.pop(f"item/{name}")
             if made:
-                item.setdefault("id", made_id("msg_", block.get("text", ""), len(self.items)))
+                item.setdefault("id", made_id("msg_", self.writing.identity, block.get("text", ""), len(self.items)))
                 item.setdefault("status", "completed")
                 if part.get("type") == "output_text":
                     part.setdefault("annotations", [])
@@ -126,7 +126,7 @@ _OF_PARTS: Final = frozenset(("annotations", "logprobs"))
 
 
 def made_id(prefix: str, *said: Any) -> str:
-    """An id for an item that has none: the same item in the same place gets the same id."""
+    """An id for an item that has none: the same item in the same place of the same answer gets the same id."""
     return prefix + hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
@@ -335,7 +335,7 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
     if "item_id" in encoding:
         item["id"] = encoding["item_id"]
     elif writing.answer:
-        item["id"] = made_id("ctc_" if "input" in item else "fc_", call_id)
+        item["id"] = made_id("ctc_" if "input" in item else "fc_", writing.identity, call_id)
     if state:
         _item_members(item, {"fields": state.get("fields")}, encoding)
     if writing.answer:
@@ -367,7 +367,7 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     if "id" in state:
         item["id"] = state["id"]
     elif writing.answer:
-        item["id"] = made_id("rs_", block["text"], len(turn.items))
+        item["id"] = made_id("rs_", writing.identity, block["text"], len(turn.items))
     fields = state.get("fields") or NOTHING
     item |= _reasoning_text(block["text"], fields, encoding, "content" if plain and not state else "summary")
     if signature is not None and (state or not block.get("provider_state")):

@@ -57,6 +57,7 @@ class _Writer(Writer):
         """The answer without output."""
         response: dict[str, Any] = {"message": {"content": []}}
         response["id"] = event.get("response_id") or made_id("resp_", event.get("message_id"))
+        self.writing.identity = response["id"]
         model = event.get("model") or self.endpoint.model
         if model is not None:
             response["model"] = model

@@ -13,10 +13,13 @@ from interlingua.gateway.faces import (
     anthropic_messages,
     bedrock_converse,
     cohere_chat,
+    gemini_caches,
     gemini_generate,
     models,
     ollama_chat,
     openai_chat,
+    openai_completions,
+    openai_conversations,
     openai_responses,
 )
 
@@ -32,17 +35,27 @@ FACES = (
     bedrock_converse,
     cohere_chat,
 )
+STORING = (openai_completions, openai_responses, openai_conversations, gemini_caches)
+"""What is served of a wire where objects are stored: `STORED_PATHS` and `stored_routes`."""
 
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths of all faces, and the lists of models that two of them share."""
-    return [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
+    found = [*models.routes(gateway), *(route for face in FACES for route in face.routes(gateway))]
+    if gateway.objects is not None:
+        found += [route for face in STORING for route in face.stored_routes(gateway)]
+    return found
 
 
 def of(request: Request) -> str:
     """The wire whose client this looks like, by its path and headers: an error at any path is one of a wire."""
     path = request.url.path
-    if "/v1beta/" in path or "x-goog-api-key" in request.headers or "Content" in path.rpartition(":")[2]:
+    if (
+        "/v1beta/" in path
+        or "x-goog-api-key" in request.headers
+        or "Content" in path.rpartition(":")[2]
+        or "/cachedContents" in path
+    ):
         return gemini_generate.ADAPTER
     if "/model/" in path:
         return bedrock_converse.ADAPTER
@@ -52,9 +65,12 @@ def of(request: Request) -> str:
         return cohere_chat.ADAPTER
     if "anthropic-version" in request.headers or "/v1/messages" in path:
         return anthropic_messages.ADAPTER
-    return openai_responses.ADAPTER if "/v1/responses" in path else openai_chat.ADAPTER
+    return openai_responses.ADAPTER if "/v1/responses" in path or "/v1/conversations" in path else openai_chat.ADAPTER
 
 
-def paths(adapter: str) -> list[tuple[str, str]]:
-    """Methods and paths that clients of a wire may use."""
-    return [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
+def paths(adapter: str, *, stored: bool) -> list[tuple[str, str]]:
+    """Methods and paths that clients of a wire may use; with those of what is `stored`."""
+    found = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
+    if stored:
+        found += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
+    return found

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from interlingua.access import Key
+from interlingua.gateway.faces import gemini_caches
 from interlingua.gateway.listing import Model, find, listed
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ PATHS = (
 
 Work = Callable[[Request, Key], Awaitable[Any]]
 
-_VERSIONS = ("v1beta", "v1")  # SDKs name either
-
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
@@ -40,14 +39,17 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
             "totalTokens": await gateway.estimate(request, ADAPTER, inner if isinstance(inner, dict) else body, key)
         }
 
-    stream = gateway.generation(ADAPTER, lambda request: None if request.query_params.get("alt") == "sse" else array)
-    generate = gateway.generation(ADAPTER)
+    def framed(request: Request) -> Reframed | None:
+        return None if request.query_params.get("alt") == "sse" else array
+
+    stream = gateway.generation(ADAPTER, framed, recall=gemini_caches.past)
+    generate = gateway.generation(ADAPTER, recall=gemini_caches.past)
     count = gateway.operation(ADAPTER, count_tokens)
     verbs = (("generateContent", generate), ("streamGenerateContent", stream), ("countTokens", count))
     return [
         *(
             Route(f"/{version}/models/{{id:path}}:{verb}", operation, methods=["POST"])
-            for version in _VERSIONS
+            for version in gemini_caches.VERSIONS
             for verb, operation in verbs
         ),
         Route("/v1beta/models", gateway.operation(ADAPTER, models(gateway)), methods=["GET"]),

@@ -1,0 +1,151 @@
+"""OpenAI's Conversations API over HTTP: https://platform.openai.com/docs/api-reference/conversations.
+
+A conversation is stored in parts: what was added at once, or what one response said and answered.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+from starlette.routing import BaseRoute, Route
+
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.gateway.faces.openai_items import ADAPTER, items_of, messages_of, metadata_of, page, page_of
+from interlingua.gateway.past import NotStored
+from interlingua.sessions import Objects
+from interlingua.sessions.objects import CONVERSATION, PART, Stored
+
+if TYPE_CHECKING:
+    from interlingua.gateway.gateway import Gateway
+
+STORED_PATHS = (
+    ("POST", "/v1/conversations"),
+    ("GET", "/v1/conversations/{id}"),
+    ("POST", "/v1/conversations/{id}"),
+    ("DELETE", "/v1/conversations/{id}"),
+    ("GET", "/v1/conversations/{id}/items"),
+    ("POST", "/v1/conversations/{id}/items"),
+    ("GET", "/v1/conversations/{id}/items/{item}"),
+    ("DELETE", "/v1/conversations/{id}/items/{item}"),
+)
+
+Data = dict[str, Any]
+
+_MOST_ITEMS = 20  # that are added at once
+
+
+def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
+    """The paths and their operations."""
+
+    async def create(request: Request, objects: Objects) -> Any:
+        body = await gateway.object(request, empty=True)
+        metadata = metadata_of(body)
+        items = _added(objects, body.get("items") or [])
+        messages = messages_of(gateway, items) if items else []
+        marks = objects.marks
+        made = Stored(f"conv_{marks.token()}", CONVERSATION, metadata, created_at=marks.moment())
+        await objects.put(made)
+        if items:
+            await objects.put(part=Stored("", PART, {}, items, messages, owner_id=made.id))
+        return _shown(made)
+
+    async def retrieve(request: Request, objects: Objects) -> Any:
+        return _shown(await _conversation(request, objects))
+
+    async def update(request: Request, objects: Objects) -> Any:
+        identity = (await _conversation(request, objects)).id
+        metadata = metadata_of(await gateway.object(request))
+        found = await objects.change(CONVERSATION, identity, lambda one: replace(one, body=metadata))
+        if found is None:
+            raise _no_conversation(identity)
+        return _shown(found)
+
+    async def delete(request: Request, objects: Objects) -> Any:
+        identity = request.path_params["id"]
+        if not await objects.remove(CONVERSATION, identity):
+            raise _no_conversation(identity)
+        return {"id": identity, "object": "conversation.deleted", "deleted": True}
+
+    async def items(request: Request, objects: Objects) -> Any:
+        return page_of(request, [item for part in await _parts(request, objects) for item in part.items], "desc")
+
+    async def add(request: Request, objects: Objects) -> Any:
+        identity = (await _conversation(request, objects)).id
+        given = _added(objects, (await gateway.object(request)).get("items"))
+        if not given:
+            raise InvalidRequest("there is no item to add", path="/items")
+        part = Stored("", PART, {}, given, messages_of(gateway, given), owner_id=identity)
+        await objects.put(part=part)
+        return page(given, more=False)
+
+    async def item(request: Request, objects: Objects) -> Any:
+        return (await _item(request, objects))[1]
+
+    async def remove(request: Request, objects: Objects) -> Any:
+        part, found = await _item(request, objects)
+
+        def without(one: Stored) -> Stored | None:
+            left = [item for item in one.items if item["id"] != found["id"]]
+            return replace(one, items=left, messages=messages_of(gateway, left)) if left else None
+
+        await objects.change(PART, part.id, without)
+        return _shown(await _conversation(request, objects))
+
+    places = {
+        "/v1/conversations": {"POST": create},
+        "/v1/conversations/{id}": {"GET": retrieve, "POST": update, "DELETE": delete},
+        "/v1/conversations/{id}/items": {"GET": items, "POST": add},
+        "/v1/conversations/{id}/items/{item}": {"GET": item, "DELETE": remove},
+    }
+    return [
+        Route(path, gateway.stored(ADAPTER, work), methods=[method])
+        for path, operations in places.items()
+        for method, work in operations.items()
+    ]
+
+
+def _added(objects: Objects, given: Any) -> list[Data]:
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise InvalidWire("items is a list of items", path="/items")
+    if len(given) > _MOST_ITEMS:
+        raise InvalidRequest(f"at most {_MOST_ITEMS} items are added at once", path="/items")
+    return items_of(given, objects.marks.token)
+
+
+def _shown(found: Stored) -> Data:
+    return {
+        "id": found.id,
+        "object": "conversation",
+        "created_at": found.created_at // 1_000_000,
+        "metadata": found.body,
+    }
+
+
+async def _conversation(request: Request, objects: Objects) -> Stored:
+    identity = request.path_params["id"]
+    found = await objects.find(CONVERSATION, identity)
+    if found is None:
+        raise _no_conversation(identity)
+    return found
+
+
+async def _parts(request: Request, objects: Objects) -> list[Stored]:
+    identity = request.path_params["id"]
+    parts = await objects.before(CONVERSATION, identity)
+    if parts is None:
+        raise _no_conversation(identity)
+    return parts
+
+
+async def _item(request: Request, objects: Objects) -> tuple[Stored, Data]:
+    """An item of a conversation, and the part that it stands in."""
+    wanted = request.path_params["item"]
+    for part in await _parts(request, objects):
+        for item in part.items:
+            if item["id"] == wanted:
+                return part, item
+    raise NotStored(f"Item with id '{wanted[:200]}' not found in the conversation.")
+
+
+def _no_conversation(identity: str) -> NotStored:
+    return NotStored(f"Conversation with id '{identity[:200]}' not found.")

@@ -1,0 +1,119 @@
+"""
+Items of OpenAI's Responses API as they are stored, listed and read, for the faces of responses and of conversations.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from starlette.requests import Request
+
+from interlingua import translate
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.sessions.calls import calls_in, renamed
+
+if TYPE_CHECKING:
+    from interlingua.gateway.gateway import Gateway
+
+ADAPTER = "openai_responses"
+
+Data = dict[str, Any]
+
+_PREFIXES = {
+    "message": "msg_",
+    "reasoning": "rs_",
+    "function_call": "fc_",
+    "function_call_output": "fco_",
+    "custom_tool_call": "ctc_",
+    "custom_tool_call_output": "ctco_",
+}
+_OUTPUTS = {"function_call": "function_call_output", "custom_tool_call": "custom_tool_call_output"}
+_MOST = 100
+_SOME = 20
+
+
+def items_of(given: Any, token: Callable[[], str]) -> list[Data]:
+    """What a client says (a text, or items) as the items that the API shows of it: each has an id and all its members."""
+    if isinstance(given, str):
+        given = [{"role": "user", "content": given}]
+    return [_item(one, token) for one in given or ()]
+
+
+def _item(given: Data, token: Callable[[], str]) -> Data:
+    kind = given.get("type") or "message"
+    item = {**given, "type": kind}
+    if not isinstance(item.get("id"), str):
+        item["id"] = _PREFIXES.get(kind, "item_") + token()
+    if kind == "message" and isinstance(text := item.get("content"), str):
+        answer = {"type": "output_text", "text": text, "annotations": []}
+        item["content"] = [answer if item.get("role") == "assistant" else {"type": "input_text", "text": text}]
+    if kind in _PREFIXES and kind != "reasoning" and item.get("status") is None:
+        item["status"] = "completed"
+    return item
+
+
+def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
+    """Items in canonical form. Calls have the ids under which their results will come.
+
+    Raises `InvalidWire` for what are no items of this wire.
+    """
+    messages = _read(gateway, items)
+    called = [item for item in items if item.get("type") in _OUTPUTS]
+    blocks = [block for message in messages for block in calls_in(message["content"])]
+    if not called or len(called) != len(blocks):
+        return messages
+    names: dict[str, str] = {}
+    for item, block in zip(called, blocks, strict=True):
+        answer = {"type": _OUTPUTS[item["type"]], "call_id": item.get("call_id"), "output": ""}
+        names[block["id"]] = _read(gateway, [answer])[0]["content"][0]["tool_use_id"]
+    return [{**message, "content": renamed(message["content"], names)} for message in messages]
+
+
+def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
+    wire = {"method": "POST", "path": "/v1/responses", "headers": {}, "body": {"model": "any", "input": list(items)}}
+    return translate.from_wire_request(wire, gateway.generator.home(ADAPTER, None))[0]["messages"]
+
+
+def limit_of(request: Request) -> int:
+    """How many entries of a list a client wants. Raises `InvalidRequest`."""
+    given = request.query_params.get("limit", str(_SOME))
+    if not given.isdecimal() or not 1 <= int(given[:9]) <= _MOST:
+        raise InvalidRequest(f"limit is a number from 1 to {_MOST}", path="/limit")
+    return int(given)
+
+
+def newest_first(request: Request, order: str) -> bool:
+    """Whether a client wants a list from its end on; `order` is that of a client who does not say. Raises
+    `InvalidRequest`."""
+    given = request.query_params.get("order", order)
+    if given not in ("asc", "desc"):
+        raise InvalidRequest("order is asc or desc", path="/order")
+    return given == "desc"
+
+
+def page(rows: list[Data], *, more: bool) -> Data:
+    """A page of a list, as the API shows it."""
+    ends = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {"first_id": "", "last_id": ""}
+    return {"object": "list", "data": rows, **ends, "has_more": more}
+
+
+def page_of(request: Request, rows: list[Data], order: str) -> Data:
+    """The page of a list that a client asks for. Raises `InvalidRequest`."""
+    rows = rows[::-1] if newest_first(request, order) else rows
+    after = request.query_params.get("after")
+    if after is not None:
+        place = next((number for number, row in enumerate(rows) if row["id"] == after), None)
+        if place is None:
+            raise InvalidRequest("the list has nothing of the id after", path="/after")
+        rows = rows[place + 1 :]
+    limit = limit_of(request)
+    return page(rows[:limit], more=len(rows) > limit)
+
+
+def metadata_of(body: Data) -> Data:
+    """The metadata of a body. Raises `InvalidRequest` for what is none."""
+    given = body.get("metadata")
+    if given is None:
+        return {}
+    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
+        raise InvalidRequest("metadata is an object of texts", path="/metadata")
+    return given
