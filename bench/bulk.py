@@ -26,7 +26,7 @@ from interlingua.translate import load, project
 
 BUDGET = 1 / 0.8
 ROWS = 1000
-LENGTHS = (2, 6, 20, 40)
+LENGTHS = (4, 8, 20, 40)
 
 
 def loop(texts: list[bytes], target: str) -> None:
