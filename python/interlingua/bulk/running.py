@@ -286,11 +286,15 @@ def _serve(connection: Connection, here: Run) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
     logging.getLogger("interlingua").setLevel(logging.ERROR)  # what is lost stands in the output
     adapter = Adapter(here.job)
+
+    def tell(rows: int, errors: int) -> None:
+        connection.send(("rows", (rows, errors)))
+
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # whoever started it is gone
         while True:
             number, shard = connection.recv()
             try:
-                counts = do_shard(here, adapter, number, shard, lambda *counts: connection.send(("rows", counts)))
+                counts = do_shard(here, adapter, number, shard, tell)
             except (InterlinguaError, OSError) as problem:
                 if isinstance(problem, (BrokenPipeError, ConnectionResetError)):
                     raise
