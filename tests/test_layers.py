@@ -31,6 +31,7 @@ ALLOWED: dict[str, list[str]] = {
     "client": [*PURE, "events"],
     "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
+    "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
     "access": ["canonical"],
     "service": [*BELOW_SERVICE, "access", "verbs", "v1"],
@@ -41,7 +42,19 @@ ALLOWED: dict[str, list[str]] = {
     "show": [*BELOW_SERVICE, "__init__"],
     "demo": [*BELOW_SERVICE, "service", "v1", "show", "__init__"],
     "version": ["__init__"],
-    "cli": [*BELOW_SERVICE, "access", "service", "gateway", "plug", "demo", "show", "version", "v1", "__init__"],
+    "cli": [
+        *BELOW_SERVICE,
+        "access",
+        "bulk",
+        "service",
+        "gateway",
+        "plug",
+        "demo",
+        "show",
+        "version",
+        "v1",
+        "__init__",
+    ],
     "__main__": [*BELOW_SERVICE, "service", "gateway", "plug", "demo", "show", "version", "cli", "v1", "__init__"],
 }
 

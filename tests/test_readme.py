@@ -18,6 +18,7 @@ OTHERS = (
     "interlingua serve",
     ".venv/bin/python examples/session.py",
     "interlingua launch",
+    "interlingua bulk",
     "curl ",
     "source ",
 )

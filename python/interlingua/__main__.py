@@ -16,6 +16,8 @@ _EXTRAS = {
     "google": "server",
     "PIL": "images",
     "yaml": "cli",
+    "psycopg": "postgresql",
+    "pyarrow": "parquet",
 }
 """The extra that brings each module which the package alone does not."""
 

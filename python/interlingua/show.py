@@ -234,3 +234,37 @@ def _thousands(number: int | None) -> str:
     if number >= 1_000_000:
         return f"{number / 1_000_000:.2f}".rstrip("0").rstrip(".") + "M"
     return f"{number // 1000}k"
+
+
+def bulk_summary(summary: Data) -> RenderableType:
+    """What became of many rows: how many are adapted, the first errors, and what was lost in how many of them."""
+    parts = [(f"{summary['adapted']:,} of {summary['rows']:,} rows adapted", "green")]
+    parts += [(f", {summary['refused']:,} refused", "yellow")] if summary["refused"] else []
+    parts += [(f", {summary['malformed']:,} cannot be read", "bold red")] if summary["malformed"] else []
+    lines: list[RenderableType] = [Text.assemble(*parts)]
+    if summary["failed"]:
+        numbers = ", ".join(map(str, summary["failed"]))
+        told = f"not finished: the process died again and again at shard {numbers}; start again to try once more"
+        lines.append(Text(told, style="bold red"))
+    if summary["errors"]:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+        table.add_column("row", overflow="fold")
+        table.add_column("error", overflow="fold")
+        for error in summary["errors"]:
+            where = f" (at {error['path']})" if error.get("path") else ""
+            table.add_row(Text(f"{error['input']}:{error['row']}"), Text(f"{error['message']}{where}"))
+        left = summary["refused"] + summary["malformed"] - len(summary["errors"])
+        lines += [table, *([Text(f"and {left:,} more, each in its row of the output", style="dim")] if left else [])]
+    if not summary["loss"]:
+        return Group(*lines, *([Text("nothing lost", style="green")] if summary["adapted"] else []))
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in ("severity", "code"):
+        table.add_column(name, no_wrap=True)
+    for name in ("rows", "entries"):
+        table.add_column(name, justify="right")
+    table.add_column("for example", overflow="fold")
+    for row in summary["loss"]:
+        severity = Text(row["severity"], style=SEVERITY_STYLES[row["severity"]])
+        example = f"{row['example']['input']}:{row['example']['row']}"
+        table.add_row(severity, row["code"], f"{row['rows']:,}", f"{row['entries']:,}", Text(example))
+    return Group(*lines, table)

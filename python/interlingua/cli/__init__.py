@@ -22,6 +22,7 @@ from interlingua.cli._shared import COMPLETES, report_error, write
 
 COMMANDS = (
     "adapt",
+    "bulk",
     "route",
     "generate",
     "serve",

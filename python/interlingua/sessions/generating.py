@@ -23,10 +23,9 @@ from interlingua.sessions import appending, calls, turns
 from interlingua.sessions.arrived import Arrived, Names
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, StorageFailed
-from interlingua.sessions.messages import from_row, status_of
+from interlingua.sessions.messages import for_request, from_row, status_of
 from interlingua.sessions.rows import Rows
 from interlingua.sessions.turns import Turn
-from interlingua.sessions.versions import CURRENT
 
 if TYPE_CHECKING:
     from interlingua.sessions.sessions import Sessions
@@ -137,7 +136,7 @@ class Generating:
         messages = [from_row(row) for row in stored if turn.instead_of is None or row.id < turn.instead_of]
         cancelled = {call.id for call in rows.calls(self.session_id, calls.CANCELLED)}
         pending = bool(rows.calls(self.session_id, calls.PENDING))
-        return [_asked(one) for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
+        return [for_request(one) for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
 
     def _weighed(self, turn: Turn, history: list[Message], cancelled: bool) -> Callable[[], Choice]:
         request: dict[str, Any] = {"messages": history, **self.members}
@@ -413,13 +412,6 @@ def goes_on(history: Sequence[Message]) -> bool:
     if not history or history[-1]["role"] != "assistant":
         return router.turn_model(history) is not None
     return status_of(history[-1]) == "complete" and any(True for _ in calls.calls_in(history[-1]["content"]))
-
-
-def _asked(message: Message) -> Message:
-    """A message as a request takes it: one of a later version is taken for what is known of it."""
-    if message["schema_version"] <= CURRENT:
-        return message
-    return {name: value for name, value in message.items() if name != "schema_version"}
 
 
 def _category(problem: BaseException) -> str:

@@ -70,6 +70,13 @@ def status_of(message: Message) -> str:
     return (message.get("metadata") or {}).get("status") or "complete"
 
 
+def for_request(message: Message) -> Message:
+    """A message as a request takes it: one of a later version is taken for what is known of it."""
+    if message["schema_version"] <= CURRENT:
+        return message
+    return {name: value for name, value in message.items() if name != "schema_version"}
+
+
 def capped(message: Message, limit: int | None) -> Message:
     """The message without `provider_raw` that is longer than `limit` bytes of JSON; the log tells that it was dropped."""
     raw = message["metadata"].get("provider_raw")

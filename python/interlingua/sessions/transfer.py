@@ -17,7 +17,7 @@ from interlingua.sessions.appending import Rules, demand_sound, rebuild_calls
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, SessionNotFound
 from interlingua.sessions.marks import Marks, read_time, write_time
-from interlingua.sessions.messages import from_row, status_of, stored, to_row
+from interlingua.sessions.messages import for_request, from_row, status_of, stored, to_row
 from interlingua.sessions.rows import MessageRow, PriceRow, Rows, SessionRow, ToolIdRow
 from interlingua.sessions.versions import CURRENT, migrated
 
@@ -66,6 +66,17 @@ def _lines(rows: Rows, row: SessionRow) -> Iterable[Line]:
             "cost_usd": price.cost_usd,
             "created_at": write_time(price.created_at),
         }
+
+
+def conversation(lines: Sequence[Line]) -> list[Message]:
+    """The messages of an export as the conversation that they are, in the present version, without what another message
+    stands for and what had only begun to arrive. Raises `InvalidRequest`."""
+    try:
+        found = [line["message"] for line in lines if line.get("type") == "message" and not line.get("superseded_by")]
+        present = [migrated({"schema_version": CURRENT, **message}) for message in found]
+        return [for_request(message) for message in present if status_of(message) != "partial"]
+    except (KeyError, TypeError, AttributeError) as problem:
+        raise InvalidRequest(f"a line has not the form of an export ({type(problem).__name__})") from None
 
 
 def imported(rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rules, *, keep_ids: bool = False) -> Change:

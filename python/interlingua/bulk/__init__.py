@@ -1,0 +1,23 @@
+"""
+Many stored conversations at a time, each adapted to one wire, with what it loses: `interlingua bulk` (examples/bulk.md).
+
+`Adapter` adapts one, from whatever it is read; `run` reads files and databases, shard by shard in several processes, and can
+be killed and started again. Each module is imported when a name of it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from interlingua.bulk.adapting import Adapted, Adapter, Job
+    from interlingua.bulk.running import Summary, run
+
+_HOME_OF = {"Adapted": "adapting", "Adapter": "adapting", "Job": "adapting", "Summary": "running", "run": "running"}
+
+__all__ = ["Adapted", "Adapter", "Job", "Summary", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME_OF[name]}"), name)

@@ -1,0 +1,358 @@
+"""
+Where rows come from: files of JSON lines, Parquet files, databases of sessions. Each is cut into shards of rows that stand
+together, and a shard is read again as often as needed and gives the same rows.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from interlingua.bulk.adapting import SESSIONS, Job
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+
+LINES: Final = (".jsonl", ".ndjson")
+PARQUET: Final = ".parquet"
+_COLUMNS: Final = ("request", "conversation", "messages", "body")
+"""The columns that are looked for where none is named."""
+_ROWS_AT_ONCE: Final = 256
+_SESSIONS_IN_A_SHARD: Final = 500
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+class Input(NamedTuple):
+    """A file, or the URL of a database, and what tells that it has not changed."""
+
+    name: str
+    size: int = 0
+    changed: int = 0
+
+    @property
+    def is_database(self) -> bool:
+        """Whether it is no file."""
+        return "://" in self.name
+
+    @property
+    def public_name(self) -> str:
+        """Its name as it may be written down: a URL without user and password."""
+        scheme, separator, rest = self.name.partition("://")
+        return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}" if separator else self.name
+
+
+class Shard(NamedTuple):
+    """Rows that stand together in an input: bytes of a file of lines from `start` to `end`, row groups of a Parquet file
+    likewise, or sessions by id. `first` is the number of the first line or row, counted from 1."""
+
+    input: int
+    start: int
+    end: int
+    first: int
+    rows: int
+    ids: tuple[str, ...] = ()
+
+
+class Row(NamedTuple):
+    """A row: its number in its input, from 1, its id where it has one, and what it holds, or why that cannot be read."""
+
+    number: int
+    id: str | None
+    value: Any
+
+
+def found(names: Iterable[str]) -> list[Input]:
+    """The inputs that names mean: files, the files of folders, and URLs of databases. Raises `InvalidRequest`."""
+    inputs: list[Input] = []
+    for name in names:
+        if "://" in name:
+            inputs.append(Input(name))
+            continue
+        path = Path(name)
+        known = (*LINES, PARQUET)
+        if path.is_dir():
+            files = sorted(
+                one for one in path.iterdir() if one.suffix in known and one.name[0] not in "._" and one.is_file()
+            )
+            if not files:
+                raise InvalidRequest(f"{name} holds no file that ends in {', '.join(known)}")
+        elif path.is_file():
+            if path.suffix not in known:
+                raise InvalidRequest(f"{name} must end in {', '.join(known)}, which says what it holds")
+            files = [path]
+        else:
+            raise InvalidRequest(f"there is no file or folder {name}")
+        for file in files:
+            state = file.stat()
+            inputs.append(Input(str(file), state.st_size, state.st_mtime_ns))
+    if not inputs:
+        raise InvalidRequest("name at least one input")
+    return inputs
+
+
+def shards(inputs: list[Input], job: Job, size: int, limit: int, tenant: str) -> list[Shard]:
+    """All inputs, cut into shards of at least `size` bytes where they go on. Raises `InvalidRequest`."""
+    cut: list[Shard] = []
+    for place, one in enumerate(inputs):
+        if one.is_database:
+            if job.source != SESSIONS:
+                raise InvalidRequest(f"a database holds sessions: name {SESSIONS} as the source")
+            cut += _of_database(place, one.name, tenant)
+        elif one.name.endswith(PARQUET):
+            if job.source == SESSIONS:
+                raise InvalidRequest("sessions are exported as JSON lines; the rows of Parquet are conversations")
+            cut += _of_parquet(place, one.name, job, size)
+        else:
+            cut += _of_lines(place, one.name, job, size, limit)
+    return cut
+
+
+def rows(shard: Shard, inputs: list[Input], job: Job, limit: int, tenant: str) -> Iterator[Row]:
+    """The rows of a shard, in their order. What cannot be read is a row as well."""
+    name = inputs[shard.input].name
+    if inputs[shard.input].is_database:
+        return _sessions(name, shard, tenant)
+    if name.endswith(PARQUET):
+        return _parquet(name, shard, job)
+    numbered = _numbered(name, shard, limit)
+    return _exports(numbered) if job.source == SESSIONS else (Row(number, None, line) for number, line in numbered)
+
+
+# ---------------------------------------------------------------------------------------------------- JSON lines
+
+
+def _lines(file: Any, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]]:
+    """The lines of an open file, each with its length. Of one that is longer than the limit nothing is held."""
+    while line := file.readline(limit + 1):
+        length = len(line)
+        if length <= limit or line.endswith(b"\n"):
+            yield length, line
+            continue
+        while (rest := file.readline(limit)) and not rest.endswith(b"\n"):
+            length += len(rest)
+        yield length + len(rest), InvalidRequest(f"the line is longer than {limit} bytes")
+
+
+def _is_blank(line: bytes | InvalidRequest) -> bool:
+    return isinstance(line, bytes) and not line.strip().removeprefix(_BOM)
+
+
+def _of_lines(place: int, name: str, job: Job, size: int, limit: int) -> Iterator[Shard]:
+    start = at = 0
+    first = number = 1
+    rows = 0
+    with Path(name).open("rb") as file:
+        for length, line in _lines(file, limit):
+            begins = job.source != SESSIONS or _begins_session(line)
+            if at - start >= size and begins and rows:
+                yield Shard(place, start, at, first, rows)
+                start, first, rows = at, number, 0
+            rows += begins and not _is_blank(line)
+            at += length
+            number += 1
+    if at > start:
+        yield Shard(place, start, at, first, rows)
+
+
+def _begins_session(line: bytes | InvalidRequest) -> bool:
+    if not isinstance(line, bytes) or b'"session"' not in line:
+        return False
+    try:
+        value = json.loads(line.removeprefix(_BOM))
+    except InvalidRequest:
+        return False
+    return isinstance(value, dict) and value.get("type") == "session"
+
+
+def _numbered(name: str, shard: Shard, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]]:
+    at, number = shard.start, shard.first
+    with Path(name).open("rb") as file:
+        file.seek(at)
+        for length, line in _lines(file, limit):
+            if at >= shard.end:
+                return
+            if not _is_blank(line):
+                yield number, line.removeprefix(_BOM) if isinstance(line, bytes) else line
+            at += length
+            number += 1
+
+
+def _exports(lines: Iterator[tuple[int, bytes | InvalidRequest]]) -> Iterator[Row]:
+    """Sessions from the lines of exports, one behind the other. One with a line that cannot be read is a row that cannot."""
+    from interlingua.sessions.transfer import conversation
+
+    number, identity = 0, None
+    held: list[Any] = []
+    problem: InterlinguaError | None = None
+
+    def row() -> Row:
+        if problem is not None:
+            return Row(number, identity, problem)
+        try:
+            return Row(number, identity, conversation(held))
+        except InterlinguaError as wrong:
+            return Row(number, identity, wrong)
+
+    for place, line in lines:
+        try:
+            value = _object(line)
+        except InterlinguaError as wrong:
+            problem = problem or InvalidRequest(f"line {place}: {wrong}")
+            number = number or place
+            continue
+        if value.get("type") == "session":
+            if number:
+                yield row()
+            number, held, problem = place, [], None
+            identity = value["id"] if isinstance(value.get("id"), str) else None
+        elif not number:
+            number, problem = place, InvalidRequest(f"line {place}: no session stands before it")
+        held.append(value)
+    if number:
+        yield row()
+
+
+def _object(line: bytes | InvalidRequest) -> dict[str, Any]:
+    if isinstance(line, InvalidRequest):
+        raise line
+    value = json.loads(line)
+    if not isinstance(value, dict):
+        raise InvalidRequest("an export has an object in each line")
+    return value
+
+
+# ---------------------------------------------------------------------------------------------------- Parquet
+
+
+def _opened(name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return pq.ParquetFile(name)
+    except (pa.ArrowException, OSError) as problem:
+        raise InvalidRequest(f"{name} is no Parquet file ({type(problem).__name__})") from None
+
+
+def _of_parquet(place: int, name: str, job: Job, size: int) -> Iterator[Shard]:
+    with _opened(name) as file:
+        _column(file.schema_arrow, job, name)
+        start, first, rows, held = 0, 1, 0, 0
+        groups = file.metadata.num_row_groups
+        for number in range(groups):
+            group = file.metadata.row_group(number)
+            rows += group.num_rows
+            held += group.total_byte_size
+            if held >= size or number + 1 == groups:
+                yield Shard(place, start, number + 1, first, rows)
+                start, first, rows, held = number + 1, first + rows, 0, 0
+
+
+def _column(schema: Any, job: Job, name: str) -> str:
+    """The column that holds the conversations."""
+    import pyarrow.types as types
+
+    names: list[str] = schema.names
+    for asked in filter(None, (job.column, job.id_column)):
+        if asked not in names:
+            raise InvalidRequest(f"{name} has no column {asked!r}; it has {', '.join(names)}")
+    if job.column is not None:
+        return job.column
+    for usual in _COLUMNS:
+        if usual in names:
+            return usual
+    texts = [one.name for one in schema if types.is_string(one.type) or types.is_large_string(one.type)]
+    if len(texts) == 1:
+        return texts[0]
+    raise InvalidRequest(f"{name} has the columns {', '.join(names)}: say which holds the conversations")
+
+
+def _parquet(name: str, shard: Shard, job: Job) -> Iterator[Row]:
+    import pyarrow as pa
+
+    number = shard.first
+    try:
+        with _opened(name) as file:
+            column = _column(file.schema_arrow, job, name)
+            columns = [column, *([job.id_column] if job.id_column else [])]
+            groups = list(range(shard.start, shard.end))
+            for batch in file.iter_batches(_ROWS_AT_ONCE, row_groups=groups, columns=columns):
+                ids = batch.column(job.id_column) if job.id_column else None
+                for place, held in enumerate(batch.column(column)):
+                    identity = None if ids is None else ids[place].as_py()
+                    yield Row(number, None if identity is None else str(identity), _value(held))
+                    number += 1
+    except (pa.ArrowException, OSError, InvalidRequest) as problem:
+        # a page is damaged: none of what is left of the shard can be read, and each row of it is told of
+        for lost in range(number, shard.first + shard.rows):
+            yield Row(lost, None, InvalidRequest(f"the file cannot be read here ({type(problem).__name__})"))
+
+
+def _value(held: Any) -> Any:
+    try:
+        value = held.as_py()
+    except (ValueError, OverflowError):
+        return InvalidRequest("the value cannot be read: is it UTF-8?")
+    if value is None:
+        return InvalidRequest("the value is null")
+    return value if isinstance(value, (str, bytes)) else _without_nulls(value)
+
+
+def _without_nulls(value: Any) -> Any:
+    """A nested value of Arrow, which has every member that any row has, with null where it is not there."""
+    if isinstance(value, dict):
+        return {name: _without_nulls(one) for name, one in value.items() if one is not None}
+    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+
+
+# ---------------------------------------------------------------------------------------------------- databases
+
+
+def _storage(url: str) -> Any:
+    from interlingua.sessions.storage import open_storage
+
+    path = url.removeprefix("sqlite://").removeprefix("/")
+    if url.startswith("sqlite://") and not (path and Path(path).is_file()):
+        raise InvalidRequest("there is no such database file; sqlite:///chats.db is one beside you")  # not made here
+    return open_storage(url)
+
+
+def _of_database(place: int, url: str, tenant: str) -> Iterator[Shard]:
+    from interlingua.sessions.rows import Rows
+
+    storage = _storage(url)
+    ids: list[str] = []
+    try:
+        with storage.read() as transaction:
+            rows = Rows(transaction, tenant)
+            before = None
+            while some := rows.sessions(_SESSIONS_IN_A_SHARD, before):
+                ids += [row.id for row in some]
+                before = (some[-1].created_at, some[-1].id)
+    finally:
+        storage.close()
+    for start in range(0, len(ids), _SESSIONS_IN_A_SHARD):
+        held = tuple(ids[start : start + _SESSIONS_IN_A_SHARD])
+        yield Shard(place, start, start + len(held), start + 1, len(held), held)
+
+
+def _sessions(url: str, shard: Shard, tenant: str) -> Iterator[Row]:
+    from interlingua.sessions.errors import SessionNotFound, StorageFailed
+    from interlingua.sessions.messages import for_request, from_row, status_of
+    from interlingua.sessions.rows import Rows
+
+    storage = _storage(url)
+    try:
+        for number, identity in enumerate(shard.ids, start=shard.first):
+            try:
+                with storage.read() as transaction:
+                    rows = Rows(transaction, tenant)
+                    if rows.session(identity) is None:
+                        raise SessionNotFound("the session has been deleted since")
+                    messages = [from_row(row) for row in rows.messages(identity)]
+            except InterlinguaError as problem:
+                if isinstance(problem, StorageFailed) and problem.retryable:
+                    raise  # the database is away: that says nothing of this session
+                yield Row(number, identity, problem)
+                continue
+            yield Row(number, identity, [for_request(one) for one in messages if status_of(one) != "partial"])
+    finally:
+        storage.close()

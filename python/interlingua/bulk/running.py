@@ -1,0 +1,367 @@
+"""
+A run over all shards: several processes, each at one shard at a time, and what they found added up.
+
+All that is to be known of a run stands in its folder: `_plan.json` says what is done and how it is cut, a shard's output has
+its name when it is whole, and `_done/` has a record for each shard that is finished, written behind its output. So a run that
+was killed at any moment is started again with the same words: shards with a record are not read again, all others are done
+from their beginning.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, Final
+
+from interlingua.bulk import inputs as reading
+from interlingua.bulk import outputs
+from interlingua.bulk.adapting import Adapter, Job
+from interlingua.bulk.inputs import PARQUET, Input, Shard
+from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.loss import SEVERITIES
+
+Data = dict[str, Any]
+Observe = Callable[[int, int, int], None]
+"""Is told how many rows are done, how many of them have an error, and how many there are."""
+
+_PLAN, _DONE, _LOCK = "_plan.json", "_done", "_lock"
+_VERSION: Final = 1
+_TOLD_EVERY_S: Final = 0.2
+_TRIES: Final = 3
+"""How often a shard is begun whose process dies."""
+_ERRORS_SHOWN: Final = 20
+
+
+@dataclass
+class Summary:
+    """What became of all rows. `adapted`, `refused` (by the loss policy) and `malformed` (all other errors) add up to
+    `rows`. `errors` holds the first of them, `loss` how often each severity and code was reported, in how many rows, and one
+    row that has it. `failed` are the numbers of shards whose process died again and again: their rows are not counted."""
+
+    rows: int = 0
+    adapted: int = 0
+    refused: int = 0
+    malformed: int = 0
+    shards: int = 0
+    errors: list[Data] = field(default_factory=list)
+    loss: list[Data] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What every process must know."""
+
+    job: Job
+    inputs: list[Input]
+    folder: Path
+    format: str
+    limit: int
+    tenant: str
+
+    def output(self, number: int) -> Path:
+        return self.folder / f"part-{number:05d}.{self.format}"
+
+    def record(self, number: int) -> Path:
+        return self.folder / _DONE / f"{number:05d}.json"
+
+
+def run(
+    job: Job,
+    names: Sequence[str],
+    folder: Path,
+    *,
+    processes: int | None = None,
+    format: str | None = None,
+    shard_bytes: int = 32 << 20,
+    row_limit: int = 64 << 20,
+    tenant: str = "",
+    observe: Observe | None = None,
+) -> Summary:
+    """Adapts all rows of some inputs into a folder, or goes on where a run with the same words was ended.
+
+    `names` are files, folders, and URLs of databases of sessions (of `tenant`). `processes` are as many as there are
+    processors, unless named. The output is Parquet when all inputs are, unless `format` says otherwise. An input is cut
+    where at least `shard_bytes` have come together; a row of more than `row_limit` bytes is an error.
+    Raises `InvalidRequest` for what cannot be read at all, and for a folder that holds something else or is at work.
+    """
+    Adapter(job)  # what is wrong with the job is told before anything is made
+    found = reading.found(names)
+    if format is None:
+        format = "parquet" if all(one.name.endswith(PARQUET) for one in found) else "jsonl"
+    if format not in outputs.FORMATS:
+        raise InvalidRequest(f"the format is {' or '.join(outputs.FORMATS)}; not {format!r}")
+    if format == "parquet":
+        import_module("pyarrow")  # here, and not in a process of which nobody reads the error
+    if shard_bytes < 1 or row_limit < 1 or (processes is not None and processes < 1):
+        raise InvalidRequest("processes, and the sizes of shards and rows, are 1 or more")
+    here = Run(job, found, folder, format, row_limit, tenant)
+    with _alone(folder):
+        shards = _planned(here, shard_bytes)
+        left = [number for number in range(len(shards)) if not here.record(number).exists()]
+        failed = _work_off(here, shards, left, processes or os.cpu_count() or 1, observe)
+        return _added_up(here, len(shards), failed)
+
+
+# ---------------------------------------------------------------------------------------------------- the folder
+
+
+@contextmanager
+def _alone(folder: Path) -> Generator[None]:
+    """The folder, in which nobody else is at work. Whoever is killed leaves it."""
+    if folder.exists() and not folder.is_dir():
+        raise InvalidRequest(f"{folder} is no folder")
+    if folder.is_dir() and not (folder / _PLAN).exists() and any(one.name != _LOCK for one in folder.iterdir()):
+        raise InvalidRequest(f"{folder} holds something else; name a new folder, or that of the run to go on with")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / _LOCK).open("w") as lock:
+        with suppress(ImportError):  # not on every platform
+            import fcntl
+
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise InvalidRequest(f"another run is at work in {folder}") from None
+        yield
+
+
+def _planned(here: Run, shard_bytes: int) -> list[Shard]:
+    """The shards: those of the run that was begun in the folder, or, at its beginning, new ones."""
+    said: Data = {
+        "version": _VERSION,
+        "job": asdict(here.job),
+        "format": here.format,
+        "limit": here.limit,
+        "tenant": here.tenant,
+        "shard_bytes": shard_bytes,
+        "inputs": [[one.public_name, one.size, one.changed] for one in here.inputs],
+    }
+    file = here.folder / _PLAN
+    if file.exists():
+        plan = json.loads(file.read_bytes())
+        if {name: plan.get(name) for name in said} != said:
+            raise InvalidRequest(
+                f"{here.folder} holds a run with other words, or its inputs have changed since; name a new folder"
+            )
+        for stale in here.folder.glob(f"*{outputs.UNFINISHED}"):
+            stale.unlink()
+        return [_shard(*one) for one in plan["shards"]]
+    shards = reading.shards(here.inputs, here.job, shard_bytes, here.limit, here.tenant)
+    (here.folder / _DONE).mkdir(exist_ok=True)
+    _store(file, {**said, "shards": shards})
+    return shards
+
+
+def _shard(place: int, start: int, end: int, first: int, rows: int, ids: list[str]) -> Shard:
+    return Shard(place, start, end, first, rows, tuple(ids))
+
+
+def _store(file: Path, value: Any) -> None:
+    unfinished = file.with_name(file.name + outputs.UNFINISHED)
+    with unfinished.open("wb") as held:
+        held.write(json.dumps(value))
+        held.flush()
+        os.fsync(held.fileno())
+    outputs.put_in_place(unfinished, file)
+
+
+def _added_up(here: Run, count: int, failed: list[int]) -> Summary:
+    total = Summary(shards=count, failed=sorted(failed))
+    losses: dict[tuple[str, str], Data] = {}
+    for number in range(count):
+        if not here.record(number).exists():
+            continue
+        record = json.loads(here.record(number).read_bytes())
+        for name in ("rows", "adapted", "refused", "malformed"):
+            setattr(total, name, getattr(total, name) + record[name])
+        total.errors += record["errors"][: max(0, _ERRORS_SHOWN - len(total.errors))]
+        for row in record["loss"]:
+            known = losses.setdefault((row["severity"], row["code"]), {**row, "entries": 0, "rows": 0})
+            known["entries"] += row["entries"]
+            known["rows"] += row["rows"]
+    order = list(reversed(SEVERITIES))
+    total.loss = sorted(losses.values(), key=lambda row: (order.index(row["severity"]), -row["rows"], row["code"]))
+    return total
+
+
+# ---------------------------------------------------------------------------------------------------- the processes
+
+
+class _Worker:
+    """A process, and the shard at which it is."""
+
+    def __init__(self, here: Run) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.connection, other = context.Pipe()
+        self.process = context.Process(target=_serve, args=(other, here), daemon=True)
+        self.process.start()
+        other.close()
+        self.number: int | None = None
+        self.rows = self.errors = 0
+
+    def give(self, number: int, shard: Shard) -> None:
+        """Lets it do a shard."""
+        self.number, self.rows, self.errors = number, 0, 0
+        with suppress(OSError):  # it is dead, which is noticed where its answer is waited for
+            self.connection.send((number, shard))
+
+    def end(self) -> None:
+        """Ends it, wherever it is."""
+        self.process.kill()
+        self.process.join()
+        self.connection.close()
+
+
+def _work_off(here: Run, shards: list[Shard], left: list[int], processes: int, observe: Observe | None) -> list[int]:
+    """Lets processes do the shards that are left; gives those at which they died. Raises what one of them failed with."""
+    total = sum(shard.rows for shard in shards)
+    done = [json.loads(here.record(number).read_bytes()) for number in set(range(len(shards))) - set(left)]
+    rows = sum(record["rows"] for record in done)
+    errors = sum(record["refused"] + record["malformed"] for record in done)
+    waiting = list(reversed(left))
+    tries: Counter[int] = Counter()
+    failed: list[int] = []
+    workers: list[_Worker] = []
+    try:
+        workers += [_Worker(here) for _ in range(min(processes, len(left)))]
+        for worker in workers:
+            number = waiting.pop()
+            worker.give(number, shards[number])
+        while workers:
+            if observe is not None:
+                observe(
+                    rows + sum(worker.rows for worker in workers),
+                    errors + sum(worker.errors for worker in workers),
+                    total,
+                )
+            ready = wait([worker.connection for worker in workers], timeout=1)
+            for worker in [one for one in workers if one.connection in ready]:
+                place, number = workers.index(worker), worker.number
+                try:
+                    word, given = worker.connection.recv()
+                except (EOFError, OSError):
+                    # it was killed, or ran out of memory: the shard is begun again by another one
+                    worker.end()
+                    if number is None:
+                        raise AssertionError("a process without a shard") from None
+                    tries[number] += 1
+                    if tries[number] < _TRIES:
+                        waiting.append(number)
+                    else:
+                        failed.append(number)
+                    if waiting:
+                        workers[place] = worker = _Worker(here)
+                else:
+                    if word == "problem":
+                        raise given
+                    worker.rows, worker.errors = given
+                    if word == "rows":
+                        continue
+                    rows, errors = rows + worker.rows, errors + worker.errors
+                if waiting:
+                    number = waiting.pop()
+                    worker.give(number, shards[number])
+                else:
+                    worker.end()
+                    workers.remove(worker)
+        if observe is not None:
+            observe(rows, errors, total)
+    finally:
+        for worker in workers:
+            worker.end()
+    return failed
+
+
+def _serve(connection: Connection, here: Run) -> None:
+    """A process: does the shards that it is given, until nobody gives any more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # whoever started it ends it
+    logging.getLogger("interlingua").setLevel(logging.ERROR)  # what is lost stands in the output
+    adapter = Adapter(here.job)
+
+    def tell(rows: int, errors: int) -> None:
+        connection.send(("rows", (rows, errors)))
+
+    with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # whoever started it is gone
+        while True:
+            number, shard = connection.recv()
+            try:
+                counts = do_shard(here, adapter, number, shard, tell)
+            except (InterlinguaError, OSError) as problem:
+                if isinstance(problem, (BrokenPipeError, ConnectionResetError)):
+                    raise
+                connection.send(("problem", problem))
+                continue
+            connection.send(("done", counts))
+
+
+def do_shard(
+    here: Run, adapter: Adapter, number: int, shard: Shard, tell: Callable[[int, int], None]
+) -> tuple[int, int]:
+    """Does a shard; gives how many rows it has, and how many of them have an error, which it tells meanwhile as well."""
+    source = here.inputs[shard.input].public_name
+    found = _Counts(source)
+    told = time.monotonic()
+    with outputs.writing(here.output(number), here.format) as output:
+        for row in reading.rows(shard, here.inputs, here.job, here.limit, here.tenant):
+            adapted = adapter(row.value)
+            output.write(source, row.number, row.id, adapted)
+            found.note(row.number, adapted)
+            if (now := time.monotonic()) - told > _TOLD_EVERY_S:
+                told = now
+                tell(found.rows, found.refused + found.malformed)
+    _store(here.record(number), found.record())
+    return found.rows, found.refused + found.malformed
+
+
+class _Counts:
+    """What became of the rows of a shard."""
+
+    def __init__(self, source: str) -> None:
+        self._source = source
+        self.rows = self.refused = self.malformed = 0
+        self._errors: list[Data] = []
+        self._entries: Counter[tuple[str, str]] = Counter()
+        self._rows: Counter[tuple[str, str]] = Counter()
+        self._examples: dict[tuple[str, str], int] = {}
+
+    def note(self, number: int, found: Any) -> None:
+        """Counts a row."""
+        self.rows += 1
+        if found.error is not None:
+            self.refused += found.refused
+            self.malformed += not found.refused
+            if len(self._errors) < _ERRORS_SHOWN:
+                kept = {name: found.error[name] for name in ("category", "message", "path") if name in found.error}
+                self._errors.append({"input": self._source, "row": number, **kept})
+            return
+        if found.loss:
+            kinds = Counter([(entry["severity"], entry["code"]) for entry in found.loss])
+            self._entries.update(kinds)
+            self._rows.update(kinds.keys())
+            for kind in kinds:
+                self._examples.setdefault(kind, number)
+
+    def record(self) -> Data:
+        """The same to be added up."""
+        loss = [
+            {
+                "severity": kind[0],
+                "code": kind[1],
+                "entries": count,
+                "rows": self._rows[kind],
+                "example": {"input": self._source, "row": self._examples[kind]},
+            }
+            for kind, count in self._entries.items()
+        ]
+        adapted = self.rows - self.refused - self.malformed
+        counts = {"rows": self.rows, "adapted": adapted, "refused": self.refused, "malformed": self.malformed}
+        return {**counts, "errors": self._errors, "loss": loss}
