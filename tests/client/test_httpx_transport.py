@@ -3,10 +3,15 @@
 import asyncio
 import gzip
 import socket
+import ssl
 import zlib
+from contextlib import suppress
 
+import anyio
+import anyio.lowlevel
 import pytest
 
+from interlingua.client.cancellation import cancelled_at_waits
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.transport import TransportFailed
 
@@ -14,9 +19,36 @@ from .upstream import Connection, serve
 
 pytestmark = pytest.mark.asyncio
 
+_TLS = ssl.create_default_context()  # loading it takes tens of milliseconds
+
 
 async def _body(answer) -> bytes:
     return b"".join([chunk async for chunk in answer.chunks()])
+
+
+async def _whole(connection: Connection) -> None:
+    await connection.answer(b"ok")
+
+
+async def _call(transport: HttpxTransport, url: str) -> bytes:
+    answer = await transport.send(url, {}, b"", 30)
+    try:
+        return await _body(answer)
+    finally:
+        await answer.aclose()
+
+
+async def _turns(count: int) -> None:
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+async def _cancel_twice(call: "asyncio.Task[bytes]", apart: int) -> None:
+    call.cancel()
+    await _turns(apart)
+    call.cancel()
+    with suppress(asyncio.CancelledError):  # it may have ended already
+        await call
 
 
 async def test_posts_and_reads() -> None:
@@ -93,6 +125,90 @@ async def test_closing_in_the_middle_closes_the_connection() -> None:
         await answer.aclose()
         assert await asyncio.wait_for(gone, 5)
         await transport.aclose()
+
+
+@pytest.mark.parametrize("apart", range(1, 5))
+@pytest.mark.parametrize("reused", [False, True], ids=["new", "reused"])
+@pytest.mark.parametrize("where", ["head", "body"])
+async def test_a_call_that_is_cancelled_twice_closes_its_connection(where: str, reused: bool, apart: int) -> None:
+    """While it waits: the second cancellation meets the closing, at each of its steps."""
+    waiting = asyncio.Event()
+    gone = asyncio.get_running_loop().create_future()
+
+    async def stalled(connection: Connection) -> None:
+        if where == "body":
+            await connection.begin()
+            await connection.chunk(b"first")
+        waiting.set()
+        gone.set_result(await connection.gone())
+
+    async with serve(*[_whole] * reused, stalled, _whole) as upstream:
+        transport = HttpxTransport(verify=_TLS, connections=1)
+        if reused:
+            await _call(transport, upstream.url)
+        call = asyncio.create_task(_call(transport, upstream.url))
+        await waiting.wait()
+        await _turns(20)  # until the task has read what there is
+        await _cancel_twice(call, apart)
+        assert await asyncio.wait_for(gone, 10)
+        # the only connection that it may have is free again
+        assert await _call(transport, upstream.url) == b"ok"
+        await transport.aclose()
+
+
+@pytest.mark.parametrize("apart", range(4))
+@pytest.mark.parametrize("reused", [False, True], ids=["new", "reused"])
+async def test_a_call_may_be_cancelled_at_any_moment(reused: bool, apart: int) -> None:
+    """Once or twice, at each turn of the loop from its beginning to its end."""
+
+    async with serve(_whole) as upstream:
+        for turns in range(40):
+            transport = HttpxTransport(verify=_TLS, connections=1)
+            if reused:
+                await _call(transport, upstream.url)
+            call = asyncio.create_task(_call(transport, upstream.url))
+            await _turns(turns)
+            await _cancel_twice(call, apart)
+            assert await _call(transport, upstream.url) == b"ok"
+            await transport.aclose()
+
+
+async def test_a_cancellation_is_never_lost() -> None:
+    """One that is held back ends the work at its next wait, or takes the place of its outcome."""
+    discarded: list[str] = []
+
+    async def works(waits: bool) -> str:
+        await asyncio.sleep(0)
+        if waits:
+            await asyncio.get_running_loop().create_future()
+        return "outcome"
+
+    async def fails() -> str:
+        await asyncio.sleep(0)
+        raise ValueError
+
+    async def discard(outcome: str) -> None:
+        await asyncio.sleep(0)
+        discarded.append(outcome)
+
+    for work in (works(True), works(False), fails()):
+        task = asyncio.ensure_future(cancelled_at_waits(work, discard))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert discarded == ["outcome"]
+
+
+async def test_a_timeout_of_a_scope_is_no_cancellation() -> None:
+    """anyio's own timeouts stay what they are."""
+
+    async def late() -> None:
+        with anyio.fail_after(0):
+            await anyio.lowlevel.checkpoint()
+
+    with pytest.raises(TimeoutError):
+        await cancelled_at_waits(late())
 
 
 async def test_a_compressed_answer_is_read() -> None:

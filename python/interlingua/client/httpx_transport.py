@@ -10,12 +10,13 @@ import zlib
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Self, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
+from interlingua.client.cancellation import cancelled_at_waits
 from interlingua.client.transport import TransportFailed
 
 
@@ -46,7 +47,10 @@ class HttpxTransport:
         limits = {"connect": connect, "read": idle, "write": idle, "pool": connect}
         with _translated():
             request = httpx.Request("POST", url, headers=dict(headers), content=body, extensions={"timeout": limits})
-            return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
+            return await cancelled_at_waits(self._post(url, request), HttpxAnswer.aclose)
+
+    async def _post(self, url: str, request: httpx.Request) -> "HttpxAnswer":
+        return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
 
     async def aclose(self) -> None:
         """Closes all connections."""
@@ -84,17 +88,26 @@ class HttpxAnswer:
     def __init__(self, response: httpx.Response, request: httpx.Request) -> None:
         response.request = request
         self._response = response
-        self._chunks = self._read()
+        self._body = self._read()
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The body, as it arrives."""
-        return self._chunks
+        return self
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        return await cancelled_at_waits(self._body.__anext__())
 
     async def aclose(self) -> None:
-        """Ends the call; a connection whose body was not read to its end is closed."""
-        await self._chunks.aclose()
+        """Ends the call; a connection whose body was not read to its end is closed, whatever cancels who waits for it."""
+        await cancelled_at_waits(self._close())
+
+    async def _close(self) -> None:
+        await self._body.aclose()
         with suppress(httpx.HTTPError):  # a connection that is broken already is as closed as it can be
             await self._response.aclose()
 
