@@ -131,11 +131,11 @@ class Stream:
         event["message_id"] = call.plan.message_id
         match event["type"]:
             case "message_complete":
-                self.response = event["response"] = self._complete(event["response"], call, "complete")
+                self.response = self._complete(event["response"], call, "complete")
             case "error":
                 event["error"] = in_band(call, event["error"])
                 if "response" in event:
-                    self.response = event["response"] = self._complete(event["response"], call, "error")
+                    self.response = self._complete(event["response"], call, "error")
             case _:
                 return False
         return True

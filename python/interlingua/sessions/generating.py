@@ -317,7 +317,7 @@ class SessionStream:
         held = await self._generating.hold(self._drafts, self._key)
         if not isinstance(held, Turn):
             self.response = held
-            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": held}
+            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": dict(held)}
             return
         arrived = Arrived()
         keeper = Keeper(self._generating, held, arrived)
@@ -375,7 +375,7 @@ class SessionStream:
             self.response = None if response is None else ModelResponse(response)
             return event
         self.response = ModelResponse({**response, "message": message})
-        return {**event, "response": self.response}
+        return {**event, "response": dict(self.response)}
 
     async def _broken_off(self, turn: Turn, keeper: Keeper, arrived: Arrived, problem: BaseException) -> None:
         """Ends the turn of an answer that did not come to its last event: its reader went away, or it never began."""
