@@ -33,6 +33,7 @@ class ClientOptions(TypedDict, total=False):
     base_urls: Mapping[str, str] | None
     registry: Registry | None
     limits: Limits | None
+    http: Callable[[], Transport] | None
     retry: Retry | str
     health: Health | None
     concurrency: int | Mapping[str, int] | None
