@@ -28,7 +28,7 @@ _HOMES = {
         "write_response",
         "write_stream",
     ),
-    "interlingua.client": ("Client",),
+    "interlingua.client": ("Client", "SyncClient"),
     "interlingua.sessions": ("Sessions", "SyncSessions"),
     "interlingua.canonical.check": (
         "check",
@@ -55,6 +55,7 @@ _HOMES = {
     "interlingua.canonical.hash": ("content_hash",),
     "interlingua.canonical.loss": ("apply", "difference", "visible"),
     "interlingua.canonical.methods": ("by_priority",),
+    "interlingua.canonical.model_response": ("ModelResponse",),
     "interlingua.canonical.structured": ("structured",),
     "interlingua.canonical.models": (
         "AudioBlock",
@@ -116,6 +117,7 @@ if TYPE_CHECKING:
     from interlingua.canonical.hash import content_hash
     from interlingua.canonical.loss import apply, difference, visible
     from interlingua.canonical.methods import by_priority
+    from interlingua.canonical.model_response import ModelResponse
     from interlingua.canonical.models import (
         AudioBlock,
         CacheHint,
@@ -146,7 +148,7 @@ if TYPE_CHECKING:
         VideoBlock,
     )
     from interlingua.canonical.structured import structured
-    from interlingua.client import Client
+    from interlingua.client import Client, SyncClient
     from interlingua.sessions import Sessions, SyncSessions
     from interlingua.translate import (
         Projection,
@@ -185,6 +187,7 @@ __all__ = [
     "MediaSource",
     "Message",
     "MessageMetadata",
+    "ModelResponse",
     "NoCandidate",
     "NotConfigured",
     "OpaqueBlock",
@@ -202,6 +205,7 @@ __all__ = [
     "StreamReader",
     "StreamTruncated",
     "StreamWriter",
+    "SyncClient",
     "SyncSessions",
     "TextBlock",
     "ThinkingBlock",

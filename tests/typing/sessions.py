@@ -2,7 +2,7 @@
 
 from typing import Any, assert_type
 
-from interlingua import Sessions, SyncSessions
+from interlingua import ModelResponse, Sessions, SyncSessions
 from interlingua.sessions import Appended, Chat, SessionInfo, Swap, SyncChat
 
 
@@ -11,7 +11,7 @@ async def a_program() -> None:
         assert_type(sessions, Sessions)
         chat = await sessions.create()
         assert_type(chat, Chat)
-        assert_type(await chat.say("Hi", max_output_tokens=9), dict[str, Any])
+        assert_type(await chat.say("Hi", max_output_tokens=9), ModelResponse)
         assert_type(await chat.append({"role": "user", "content": "x"}, key="k", expected=1), Appended)
         assert_type(await chat.swap("-"), Swap)
         assert_type(await sessions.latest(), list[SessionInfo])
@@ -26,7 +26,7 @@ def the_same() -> None:
     with SyncSessions("sqlite:///chats.db") as sessions:
         chat = sessions.create(model="sonnet")
         assert_type(chat, SyncChat)
-        assert_type(chat.say("Hi"), dict[str, Any])
+        assert_type(chat.say("Hi"), ModelResponse)
         with chat.stream("Go on") as stream:
             for event in stream:
                 assert_type(event, dict[str, Any])

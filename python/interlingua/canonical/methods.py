@@ -15,6 +15,8 @@ from interlingua.canonical.hash import comparable, content_hash
 from interlingua.canonical.validate import is_base64
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from interlingua.canonical.models import KnownBlock, Message, ToolResultBlock, ToolUseBlock, UnknownBlock
 
     Block = KnownBlock | UnknownBlock
@@ -346,3 +348,8 @@ class ResponseMethods:
     def reasoning(self: Any) -> str:
         """All reasoning text of the answer."""
         return "".join(block.text for block in self.message.content if block.type == "thinking")
+
+    @property
+    def cost(self: Any) -> "Decimal | None":
+        """What the call cost in US dollars; None when the price is not known."""
+        return None if self.usage is None else self.usage.cost_usd

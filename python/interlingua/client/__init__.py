@@ -3,7 +3,9 @@ Calling providers: `Client`, the transports that it can stand on, and what a tra
 
     async with Client() as client:
         response = await client.generate(request, model="anthropic:claude-sonnet-5-5")
+        print(response.text, response.cost)
 
+`SyncClient` is the same without `await`.
 Each module is imported when a name of it is first used: routing calls nobody and needs neither asyncio nor a transport.
 """
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from interlingua.client.replay import Exchange, ReplayTransport
     from interlingua.client.retry import Retry
     from interlingua.client.stream import Stream
+    from interlingua.client.sync import SyncClient, SyncStream
     from interlingua.client.transport import Answer, Transport, TransportFailed
 
 _HOME_OF = {
@@ -34,6 +37,8 @@ _HOME_OF = {
     "Say": "fake",
     "Sent": "playing",
     "Stream": "stream",
+    "SyncClient": "sync",
+    "SyncStream": "sync",
     "Transport": "transport",
     "TransportFailed": "transport",
 }
@@ -52,6 +57,8 @@ __all__ = [
     "Say",
     "Sent",
     "Stream",
+    "SyncClient",
+    "SyncStream",
     "Transport",
     "TransportFailed",
 ]

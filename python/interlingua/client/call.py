@@ -1,9 +1,9 @@
 """What one call is: what was asked, and what is sent to whom."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
@@ -39,6 +39,26 @@ class Answered:
     headers: Mapping[str, str]
     loss: list[dict[str, Any]]
     wire: Mapping[str, Any]
+
+
+class StreamOptions(TypedDict, total=False):
+    """What may be said of a call beside its request; `Client.generate` tells what each means."""
+
+    model: str | None
+    adapter: str | None
+    fallbacks: Sequence[str]
+    deadline: float | None
+    routing: Mapping[str, Any] | None
+    fail_over_on: Collection[str]
+    validated: bool
+    on_answer: Callable[[Answered], None] | None
+    message_id: str | None
+
+
+class GenerateOptions(StreamOptions, total=False):
+    """The same for an answer that comes whole."""
+
+    raw: bool
 
 
 @dataclass(frozen=True, slots=True)

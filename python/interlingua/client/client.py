@@ -19,6 +19,7 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
+from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
 from interlingua.client.call import Answered, Call, Limits, Plan
@@ -141,7 +142,7 @@ class Client:
         validated: bool = False,
         on_answer: Callable[[Answered], None] | None = None,
         message_id: str | None = None,
-    ) -> Response:
+    ) -> ModelResponse:
         """One answer, whole.
 
         `request` is canonical: plain data, JSON text or `Request`. `model` (provider:name, an alias or a chain of them)
@@ -404,7 +405,7 @@ class Client:
             self._opened[scheme] = self._open[scheme]()
         return self._opened[scheme]
 
-    def _complete(self, response: Response, call: Call, status: str) -> Response:
+    def _complete(self, response: Response, call: Call, status: str) -> ModelResponse:
         """Fills in what only the caller of the provider knows: ids, times, cost, where it came from, what was lost."""
         model = response.setdefault("model", call.model)
         usage = response.get("usage")
@@ -431,7 +432,7 @@ class Client:
             "usage": usage,
             "status": status,
         }
-        return response
+        return ModelResponse(response)
 
     def _priced(self, usage: dict[str, Any], model: str, call: Call) -> dict[str, Any]:
         """The usage with its cost: of the model that served or, when no table knows that one, of the one asked for."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from interlingua.canonical.errors import Cancelled, InterlinguaError, ProviderError, StreamTruncated
+from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import REFUSAL, failure, in_band, refuse_page, refused
 from interlingua.client.asking import Asking
 from interlingua.client.call import Call, Plan
@@ -20,7 +21,7 @@ Response = dict[str, Any]
 _EMPTY = ("message_start", "usage_update")
 """Events that come before anything of an answer is said."""
 
-Complete = Callable[[Response, Call, str], Response]
+Complete = Callable[[Response, Call, str], ModelResponse]
 """Fills in what only the caller of the provider knows of a response; the text is the status of its message."""
 
 
@@ -28,7 +29,7 @@ class Stream:
     """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
 
     def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
-        self.response: Response | None = None
+        self.response: ModelResponse | None = None
         """The answer: whole after `message_complete`, what had arrived after `error`."""
         self._asking = asking
         self._complete = complete

@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from interlingua.access import Access
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.fold import buffered
+from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import shut_down
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice
@@ -319,7 +320,7 @@ class _Answer(Generating):
     given_before = False
     """Whether the client key had an answer already."""
 
-    async def hold(self, drafts: Sequence[Data], key: str | None) -> Turn | Data:
+    async def hold(self, drafts: Sequence[Data], key: str | None) -> Turn | ModelResponse:
         """The session's turn, with what is said appended."""
         try:
             held = await super().hold(drafts, key)

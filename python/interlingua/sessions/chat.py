@@ -13,6 +13,7 @@ from interlingua import router
 from interlingua.canonical import json
 from interlingua.canonical.check import check
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.model_response import ModelResponse
 from interlingua.canonical.validate import validate
 from interlingua.events import (
     MESSAGE_SAVED,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from interlingua.sessions.sessions import SessionInfo, Sessions
 
 Message = dict[str, Any]
-Response = dict[str, Any]
 Violation = dict[str, str]
 
 _TRIES = 5
@@ -79,7 +79,7 @@ class Chat:
         deadline: float | None = None,
         key: str | None = None,
         **members: Any,
-    ) -> Response:
+    ) -> ModelResponse:
         """Appends a message of the user (a text, or a message), and gives the model's answer, which is appended too.
 
         `members` are those of the request: `tools`, `max_output_tokens` and the like. Takes and raises what `generate`
@@ -88,7 +88,9 @@ class Chat:
         """
         return await Generating(self._sessions, self.id, model, deadline, members).unary(_said(message), key)
 
-    async def generate(self, *, model: str | None = None, deadline: float | None = None, **members: Any) -> Response:
+    async def generate(
+        self, *, model: str | None = None, deadline: float | None = None, **members: Any
+    ) -> ModelResponse:
         """The model's answer to the conversation as it is, which is appended.
 
         `model` stands over the session's own for this answer. The response is that of `Client.generate`.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 from interlingua import router, translate
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.logs import logger
+from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.routing import Choice
 from interlingua.client.stream import Stream
 from interlingua.client.threads import done, size_of
@@ -64,7 +65,7 @@ class Generating:
 
     # ---------------------------------------------------------------------------------------------- whole
 
-    async def unary(self, drafts: Sequence[Message], key: str | None) -> Response:
+    async def unary(self, drafts: Sequence[Message], key: str | None) -> ModelResponse:
         """The answer, whole, to what is said now, if anything is."""
         held = await self.hold(drafts, key)
         if not isinstance(held, Turn):
@@ -91,15 +92,15 @@ class Generating:
         await keeper.stop()
         response = self.names.response(response)
         message = await self.end(held, response["message"])
-        return {**response, "message": message}
+        return ModelResponse({**response, "message": message})
 
     # ---------------------------------------------------------------------------------------------- parts
 
-    async def hold(self, drafts: Sequence[Message], key: str | None) -> Turn | Response:
+    async def hold(self, drafts: Sequence[Message], key: str | None) -> Turn | ModelResponse:
         """The session's turn, with what the user says appended; or the answer that its key has already."""
         sessions = self.sessions
 
-        def held(change: Change) -> Turn | Response:
+        def held(change: Change) -> Turn | ModelResponse:
             torn = None
             if drafts:
                 if (change.row.turn_until or change.now) < change.now:
@@ -283,7 +284,7 @@ class SessionStream:
     """The events of one answer of a session. Iterate it once; `response` is the whole answer when the stream has ended."""
 
     def __init__(self, generating: Generating, drafts: Sequence[Message], key: str | None) -> None:
-        self.response: Response | None = None
+        self.response: ModelResponse | None = None
         """The answer: whole after `message_complete`, what had arrived after `error`. Its message is as it is stored."""
         self._generating = generating
         self._drafts = drafts
@@ -319,7 +320,7 @@ class SessionStream:
         held = await self._generating.hold(self._drafts, self._key)
         if not isinstance(held, Turn):
             self.response = held
-            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": held}
+            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": dict(held)}
             return
         arrived = Arrived()
         keeper = Keeper(self._generating, held, arrived)
@@ -374,10 +375,10 @@ class SessionStream:
         message = await self._generating.end(turn, None if response is None else response["message"], category)
         self._ended = True
         if response is None or message is None:
-            self.response = response
+            self.response = None if response is None else ModelResponse(response)
             return event
-        self.response = {**response, "message": message}
-        return {**event, "response": self.response}
+        self.response = ModelResponse({**response, "message": message})
+        return {**event, "response": dict(self.response)}
 
     async def _broken_off(self, turn: Turn, keeper: Keeper, arrived: Arrived, problem: BaseException) -> None:
         """Ends the turn of an answer that did not come to its last event: its reader went away, or it never began."""
@@ -420,7 +421,7 @@ def _category(problem: BaseException) -> str:
     return "cancelled" if isinstance(problem, (asyncio.CancelledError, GeneratorExit)) else "internal"
 
 
-def _answer_to(rows: Rows, appended: appending.Appended) -> Response | None:
+def _answer_to(rows: Rows, appended: appending.Appended) -> ModelResponse | None:
     """The whole answer that was given to some messages, if there is one."""
     last = appended.messages[-1]
     behind = rows.messages(last["session_id"], after=last["id"], limit=1)
@@ -429,7 +430,7 @@ def _answer_to(rows: Rows, appended: appending.Appended) -> Response | None:
         return None
     metadata = message["metadata"]
     called = any(True for _ in calls.calls_in(message["content"]))
-    response: Response = {"message": message, "finish_reason": "tool_calls" if called else "other"}
+    response = ModelResponse(message=message, finish_reason="tool_calls" if called else "other")
     if metadata.get("model"):
         response["model"] = metadata["model"]
     if metadata.get("usage"):

@@ -6,54 +6,26 @@ Sessions without `await`: the same calls, carried out by an event loop in a thre
         chat.say("What is a ULID?")
 """
 
-import asyncio
-import threading
-from collections.abc import Coroutine, Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
-from interlingua.events import Event
+from interlingua.canonical.model_response import ModelResponse
+from interlingua.client.background import BackgroundLoop
+from interlingua.client.sync import SyncStream
 from interlingua.sessions.appending import Appended
 from interlingua.sessions.chat import Chat, Swap
-from interlingua.sessions.generating import SessionStream
 from interlingua.sessions.rows import PriceRow, ToolCallRow
 from interlingua.sessions.sessions import SessionInfo, Sessions
 
-T = TypeVar("T")
 Message = dict[str, Any]
-Response = dict[str, Any]
-
-
-class _Loop:
-    """An event loop in a thread."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="sessions", daemon=True)
-        self._thread.start()
-
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work gives. Whoever interrupts the wait (Ctrl-C) cancels the work."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
-
-    def close(self) -> None:
-        """Ends the thread."""
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 class SyncSessions:
     """The sessions of one tenant in one database; takes what `Sessions` takes. Use `with`, or close it when done."""
 
     def __init__(self, storage: Any, **options: Any) -> None:
-        self._loop = _Loop()
+        self._loop = BackgroundLoop("sessions")
         self._sessions = Sessions(storage, **options)
 
     def __enter__(self) -> Self:
@@ -112,7 +84,7 @@ class SyncSessions:
 class SyncChat:
     """One session."""
 
-    def __init__(self, loop: _Loop, chat: Chat) -> None:
+    def __init__(self, loop: BackgroundLoop, chat: Chat) -> None:
         self._loop = loop
         self._chat = chat
         self.id = chat.id
@@ -120,15 +92,15 @@ class SyncChat:
     def __repr__(self) -> str:
         return repr(self._chat)
 
-    def say(self, message: Any, **options: Any) -> Response:
+    def say(self, message: Any, **options: Any) -> ModelResponse:
         """`Chat.say`."""
         return self._loop.run(self._chat.say(message, **options))
 
-    def generate(self, **options: Any) -> Response:
+    def generate(self, **options: Any) -> ModelResponse:
         """`Chat.generate`."""
         return self._loop.run(self._chat.generate(**options))
 
-    def stream(self, message: Any = None, **options: Any) -> "SyncStream":
+    def stream(self, message: Any = None, **options: Any) -> "SyncStream[ModelResponse]":
         """`Chat.stream`."""
         return SyncStream(self._loop, self._chat.stream(message, **options))
 
@@ -177,34 +149,3 @@ class SyncChat:
     def delete(self) -> None:
         """`Chat.delete`."""
         self._loop.run(self._chat.delete())
-
-
-class SyncStream:
-    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
-
-    def __init__(self, loop: _Loop, stream: SessionStream) -> None:
-        self._loop = loop
-        self._stream = stream
-
-    @property
-    def response(self) -> Response | None:
-        """The answer: whole after `message_complete`, what had arrived after `error`."""
-        return self._stream.response
-
-    def __iter__(self) -> Iterator[Event]:
-        with suppress(StopAsyncIteration):
-            while True:
-                yield self._loop.run(self._next())
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Gives up what has not been read."""
-        self._loop.run(self._stream.aclose())
-
-    async def _next(self) -> Event:
-        return await anext(self._stream)

@@ -1,0 +1,134 @@
+"""
+An event loop in a thread of its own: what the synchronous faces of `Client` and `Sessions` stand on.
+
+Any thread may hand it work and waits for what the work gives. Whoever stops waiting (Ctrl-C) cancels the work, and goes
+on when it has been cleared away, so that a call to a provider is closed by then.
+"""
+
+import asyncio
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import Any, Final, TypeVar
+
+from interlingua.canonical.errors import Cancelled
+
+T = TypeVar("T")
+
+_CLEARING_S: Final = 5.0
+"""How long whoever has interrupted a wait waits for the work to be cleared away."""
+
+
+class BackgroundLoop:
+    """An event loop in a thread, from now until it is closed, collected, or the program ends."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=_serve, args=(self._loop,), name=name, daemon=True)
+        self._thread.start()
+        self._stop = weakref.finalize(self, _stop, self._loop, self._thread)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """What the work gives, or raises. It sees the context variables of the caller.
+
+        Raises `RuntimeError` where nobody could do the work: in the loop's own thread, when the loop is closed, and in
+        another process than that which made it. Raises `Cancelled` when the loop is closed meanwhile.
+        """
+        refused = self._refusal()
+        if refused is not None:
+            work.close()
+            raise RuntimeError(refused)
+        result: Future[T] = Future()
+        tasks: list[asyncio.Task[T]] = []
+
+        def begin() -> None:
+            task = self._loop.create_task(work)
+            tasks.append(task)
+            task.add_done_callback(lambda task: _settle(result, task))
+
+        def cancel() -> None:
+            tasks[0].cancel()
+
+        try:
+            self._loop.call_soon_threadsafe(begin)
+        except RuntimeError:
+            work.close()
+            raise RuntimeError(_CLOSED) from None
+        try:
+            return result.result()
+        except BaseException:
+            if not result.done():
+                self.call(cancel)  # when another thread has closed it, it has cancelled everything
+                wait([result], _CLEARING_S)
+            raise
+
+    def call(self, function: Callable[[], object]) -> None:
+        """Has a function called in the loop's thread, and does not wait for it. Nothing happens when it is closed."""
+        with contextlib.suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(function)
+
+    def close(self) -> None:
+        """Cancels what still runs and ends the thread. Any number of times."""
+        if threading.current_thread() is self._thread:
+            raise RuntimeError(_OWN_THREAD)
+        self._stop()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return not self._stop.alive
+
+    def _refusal(self) -> str | None:
+        if threading.current_thread() is self._thread:
+            return _OWN_THREAD
+        if self.closed:
+            return _CLOSED
+        return None if self._thread.is_alive() else _FORKED
+
+
+_CLOSED: Final = "it is closed; make another one"
+_FORKED: Final = "it was made before this process was forked, and its thread is in the parent: make one in each process"
+_OWN_THREAD: Final = (
+    "called from the thread that does its work, which would wait for itself: in what it calls back, use the asynchronous "
+    "class, or another thread"
+)
+
+
+def _settle(result: "Future[T]", task: "asyncio.Task[T]") -> None:
+    if task.cancelled():
+        result.set_exception(Cancelled("closed, or cancelled, before the work was done"))
+    elif (problem := task.exception()) is not None:
+        result.set_exception(problem)
+    else:
+        result.set_result(task.result())
+
+
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs the loop until it is stopped, then clears away what is left of it."""
+    # one of its own, for the loop's own way to end its threads starts another one, which a program that ends may not
+    threads = ThreadPoolExecutor(thread_name_prefix=threading.current_thread().name)
+    loop.set_default_executor(threads)
+    try:
+        loop.run_forever()
+        tasks = asyncio.all_tasks(loop)
+        loop.run_until_complete(_cleared(tasks))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        loop.close()
+        threads.shutdown(wait=True, cancel_futures=True)
+
+
+async def _cleared(tasks: "set[asyncio.Task[Any]]") -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    if not thread.is_alive():  # in a forked process
+        return
+    loop.call_soon_threadsafe(loop.stop)
+    if thread is not threading.current_thread():  # which may be the one that collects what nobody holds any more
+        thread.join()

@@ -1,0 +1,158 @@
+"""
+Calling providers without `await`: the same calls, carried out by an event loop in a thread of its own.
+
+    with SyncClient() as client:
+        response = client.generate(request, model="anthropic:claude-sonnet-5-5")
+
+Any number of threads may share one client.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import datetime
+from typing import Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, Unpack
+
+from interlingua.canonical.ids import UlidSource
+from interlingua.canonical.model_response import ModelResponse
+from interlingua.client.background import BackgroundLoop
+from interlingua.client.call import GenerateOptions, Limits, StreamOptions
+from interlingua.client.client import Client
+from interlingua.client.retry import Retry
+from interlingua.client.transport import Transport
+from interlingua.events import Events
+from interlingua.registry import Registry
+from interlingua.router import Health
+
+Event = dict[str, Any]
+R_co = TypeVar("R_co", covariant=True)
+
+
+class ClientOptions(TypedDict, total=False):
+    """What a client may be made with; `Client` tells what each means."""
+
+    keys: Mapping[str, str] | None
+    base_urls: Mapping[str, str] | None
+    registry: Registry | None
+    limits: Limits | None
+    http: Callable[[], Transport] | None
+    retry: Retry | str
+    health: Health | None
+    concurrency: int | Mapping[str, int] | None
+    events: Events | None
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]]
+    now: Callable[[], datetime]
+    ulids: UlidSource | None
+    chance: Callable[[], float]
+
+
+class SyncClient:
+    """Calls providers; takes what `Client` takes. Use `with`, or close it when done.
+
+    Ctrl-C in a call closes the call to the provider before it is raised. A call from the thread that does the work, such
+    as one in `on_answer`, is a `RuntimeError`; so is one after a fork.
+    """
+
+    def __init__(self, transport: Transport | None = None, **options: Unpack[ClientOptions]) -> None:
+        self._client = Client(transport, **options)
+        self._loop = BackgroundLoop("client")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def registry(self) -> Registry:
+        """The registry of the providers and models that it calls."""
+        return self._client.registry
+
+    @property
+    def health(self) -> Health:
+        """`Client.health`."""
+        return self._client.health
+
+    @property
+    def events(self) -> Events:
+        """`Client.events`."""
+        return self._client.events
+
+    def missing(self, provider: str) -> list[str]:
+        """`Client.missing`."""
+        return self._client.missing(provider)
+
+    def close(self) -> None:
+        """Closes all connections and ends the thread; calls of other threads end with `Cancelled`. Any number of times."""
+        if not self._loop.closed:
+            try:
+                self._loop.run(self._client.aclose())
+            finally:
+                self._loop.close()
+
+    def generate(self, request: Any, **options: Unpack[GenerateOptions]) -> ModelResponse:
+        """`Client.generate`."""
+        return self._loop.run(self._client.generate(request, **options))
+
+    def stream(self, request: Any, **options: Unpack[StreamOptions]) -> "SyncStream[ModelResponse]":
+        """`Client.stream`: iterate it once, in one thread."""
+        return SyncStream(self._loop, self._client.stream(request, **options))
+
+
+class Pulled(Protocol[R_co]):
+    """A stream as it is pulled with `await`."""
+
+    @property
+    def response(self) -> R_co | None:
+        """The answer, when there is one."""
+        ...
+
+    def __aiter__(self) -> AsyncIterator[Event]: ...
+
+    async def aclose(self) -> None:
+        """Gives up what has not been read."""
+        ...
+
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
+        """Stops the answer."""
+        ...
+
+
+class SyncStream(Generic[R_co]):
+    """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
+
+    def __init__(self, loop: BackgroundLoop, stream: Pulled[R_co]) -> None:
+        self._loop = loop
+        self._stream = stream
+
+    @property
+    def response(self) -> R_co | None:
+        """The answer: whole after `message_complete`, what had arrived after `error`."""
+        return self._stream.response
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Event:
+        try:
+            return self._loop.run(self._next())
+        except StopAsyncIteration:
+            raise StopIteration from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Gives up what has not been read and closes the call to the provider. Any number of times."""
+        if not self._loop.closed:  # which has closed it
+            self._loop.run(self._stream.aclose())
+
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
+        """Stops the answer, from any thread: whoever waits for an event gets an `error` event with what had arrived,
+        then `Cancelled`. Any number of times."""
+        self._loop.call(lambda: self._stream.cancel(reason))
+
+    async def _next(self) -> Event:
+        return await anext(aiter(self._stream))

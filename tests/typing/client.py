@@ -1,0 +1,32 @@
+"""Checked by pyright, never run: what the types of clients promise."""
+
+from decimal import Decimal
+from typing import Any, assert_type
+
+from interlingua import Client, ModelResponse, Request, SyncClient, ToolUseBlock, Usage
+
+
+async def a_call(request: Request) -> None:
+    async with Client() as client:
+        response = await client.generate(request, model="sonnet", deadline=3.0)
+        assert_type(response, ModelResponse)
+        assert_type(response["message"], Any)
+        assert_type(response.text, str)
+        assert_type(response.tool_calls, list[ToolUseBlock])
+        assert_type(response.usage, Usage | None)
+        assert_type(response.cost, Decimal | None)
+        async with client.stream(request) as stream:
+            async for event in stream:
+                assert_type(event, dict[str, Any])
+        assert_type(stream.response, ModelResponse | None)
+
+
+def the_same(request: Request) -> None:
+    with SyncClient(retry="none", concurrency=3) as client:
+        assert_type(client.generate(request, model="sonnet", raw=True), ModelResponse)
+        with client.stream(request, fallbacks=["haiku"]) as stream:
+            for event in stream:
+                assert_type(event, dict[str, Any])
+        assert_type(stream.response, ModelResponse | None)
+        client.generate(request, modle="sonnet")  # pyright: ignore[reportCallIssue]
+        client.stream(request, raw=True)  # pyright: ignore[reportCallIssue]
