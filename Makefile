@@ -148,6 +148,10 @@ chaos: $(INSTALLED) ## send seeded calls through the server at providers that mi
 crash: $(INSTALLED) ## kill -9 what writes sessions, 200 times on each engine, and look; ARGS="--kills 50 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m crash $(ARGS)
 
+.PHONY: scale
+scale: $(INSTALLED) ## kill servers of one database behind Envoy, 60 times under load, and look; ARGS="--kills 20 --seed 1"
+	PYTHONPATH=tests $(BIN)/python -m scale $(ARGS)
+
 .PHONY: corpus
 corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }

@@ -16,6 +16,7 @@ BOGUS_REQUESTS = {
         "model": "m",
         "messages": [{"role": "user", "content": "a"}, {"role": "bogus", "content": "b"}],
     },
+    "cohere_chat": {"model": "m", "messages": [{"role": "user", "content": [BOGUS_PART]}]},
     "gemini_generate": {"contents": [{"role": "user", "parts": [BOGUS_PART]}]},
     "ollama_chat": {"model": "m", "messages": [{"role": "user", "content": [BOGUS_PART]}]},
 }

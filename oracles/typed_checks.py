@@ -74,6 +74,7 @@ def edited_problems(
 HOMES = {
     "anthropic_messages": "anthropic",
     "bedrock_converse": "bedrock",
+    "cohere_chat": "cohere",
     "gemini_generate": "gemini",
     "ollama_chat": "ollama",
     "openai_chat": "openai",

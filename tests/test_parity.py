@@ -9,7 +9,7 @@ import types
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal, Required, get_args, get_origin
+from typing import Annotated, Any, Literal, NotRequired, get_args, get_origin
 
 import pytest
 from google.protobuf import descriptor_pb2
@@ -247,7 +247,7 @@ def test_the_models_are_the_schemas() -> None:
 def shape(hint: Any, module: types.ModuleType) -> Any:
     """A TypedDict's annotation in plain words."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Required, Annotated):
+    if origin in (NotRequired, Annotated):
         return shape(arguments[0], module)
     if origin is types.UnionType or origin is typing.Union:
         names = [name for name in (*OPEN, *(closed for closed, _ in OPEN.values())) if getattr(module, name) == hint]

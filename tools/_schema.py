@@ -54,15 +54,12 @@ class Type:
 
 @dataclass(frozen=True)
 class Field:
-    """One member of an object. `limits` are its constraints, by the schema's names."""
+    """One member of an object."""
 
     name: str
     type: Type
     description: str
     required: bool
-    nullable: bool
-    default: Any
-    limits: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -98,7 +95,6 @@ class Union:
 Definition = Enum | Object | Union
 
 FORMATS: dict[str | None, Kind] = {"date-time": "timestamp", "decimal": "decimal"}
-LIMITS = ("pattern", "minLength", "minimum", "maximum")
 
 
 def read(path: Path = SCHEMA) -> dict[str, Definition]:
@@ -141,40 +137,38 @@ def enums(definitions: dict[str, Definition]) -> list[Enum]:
 
 
 def _field(owner: str, name: str, node: dict[str, Any], required: set[str], definitions: dict[str, Any]) -> Field:
-    kind, nullable = _type(f"{owner}.{name}", node, definitions)
+    kind = _type(f"{owner}.{name}", node, definitions)
     description = node.get("description") or _fallback(kind, definitions)
-    limits = {limit: node[limit] for limit in LIMITS if limit in node}
-    return Field(name, kind, description, name in required, nullable, node.get("default"), limits)
+    return Field(name, kind, description, name in required)
 
 
-def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> tuple[Type, bool]:
+def _type(where: str, node: dict[str, Any], definitions: dict[str, Any]) -> Type:
     if "oneOf" in node:  # a named type, or null
         refs = [arm for arm in node["oneOf"] if "$ref" in arm]
         if len(refs) != 1 or len(node["oneOf"]) != 2:
             raise ValueError(f"{where}: only a named type or null may stand here")
-        return _type(where, refs[0], definitions)[0], True
+        return _type(where, refs[0], definitions)
     if "$ref" in node:
         name = _target(node)
-        return Type("enum" if "enum" in definitions[name] else "ref", name), False
+        return Type("enum" if "enum" in definitions[name] else "ref", name)
     words = node.get("type", [])
-    nullable = isinstance(words, list) and "null" in words
     word = next((w for w in words if w != "null"), None) if isinstance(words, list) else words
     if "const" in node:
-        return Type("integer" if word == "integer" else "const", const=node["const"]), nullable
+        return Type("integer" if word == "integer" else "const", const=node["const"])
     if node.get("x-json"):
-        return Type("object" if word == "object" else "any"), nullable
+        return Type("object" if word == "object" else "any")
     match word:
         case "string":
-            return Type(FORMATS.get(node.get("format"), "string")), nullable
+            return Type(FORMATS.get(node.get("format"), "string"))
         case "integer" if node.get("x-int64"):
-            return Type("int64"), nullable
+            return Type("int64")
         case "integer" | "number" | "boolean":
-            return Type(word), nullable
+            return Type(word)
         case "array":
-            item, _ = _type(where, node["items"], definitions)
-            return Type(item.kind, item.name, many=True), nullable
+            item = _type(where, node["items"], definitions)
+            return Type(item.kind, item.name, many=True)
         case "object" if node.get("additionalProperties") == {"type": "string"}:
-            return Type("map"), nullable
+            return Type("map")
         case _:
             raise ValueError(f"{where}: a form that the generators do not know: {node}")
 
@@ -200,7 +194,7 @@ def snake(name: str) -> str:
 
 def formatted(code: str, name: Path) -> str:
     """Python source in the form that `make check` demands."""
-    for verb in (["check", "--select", "I", "--fix"], ["format"]):
+    for verb in (["check", "--select", "I,F401", "--fix"], ["format"]):
         done = subprocess.run(
             [sys.executable, "-m", "ruff", *verb, "--quiet", "--stdin-filename", str(name), "-"],
             input=code,

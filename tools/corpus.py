@@ -56,8 +56,12 @@ FILES = {
     "openai_responses": "openai_responses",
     "ollama": "ollama_chat",
     "bedrock_converse": "bedrock_converse",
+    "cohere": "cohere_chat",
 }
 """Files of the corpus, by the adapter that reads them."""
+
+OTHER_WIRES = frozenset(("cohere_v1",))
+"""Marks of exchanges on a wire that no adapter reads."""
 
 VENDORS = {
     "azure_openai": "azure-openai",
@@ -376,7 +380,9 @@ def run(folder: Path, names: list[str], limit: int | None, tally: Tally, *, esti
             for position, line in enumerate(lines):
                 if limit is not None and position >= limit:
                     break
-                run_entry(name, adapter, standard_json.loads(line), tally, estimates=estimates)
+                entry = standard_json.loads(line)
+                if not OTHER_WIRES & set(entry["features"]):
+                    run_entry(name, adapter, entry, tally, estimates=estimates)
 
 
 def run_entry(name: str, adapter: str, entry: Entry, tally: Tally, *, estimates: bool = False) -> None:

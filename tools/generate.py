@@ -5,11 +5,10 @@ import sys
 import copy_data
 import generate_convert
 import generate_grpc
-import generate_models
 import generate_proto
 import generate_types
 
-STEPS = (generate_types, generate_models, generate_proto, generate_grpc, generate_convert, copy_data)
+STEPS = (generate_types, generate_proto, generate_grpc, generate_convert, copy_data)
 
 
 def main(arguments: list[str]) -> int:

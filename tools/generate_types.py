@@ -1,14 +1,45 @@
-"""Schema to `canonical/types.py`: the canonical values as TypedDicts. `--check` only compares."""
+"""
+Schema to `canonical/types.py` (TypedDicts) and `canonical/models.py` (pydantic models), by datamodel-code-generator.
+`--check` only compares.
 
+What Python has more than the schema is said here and in `templates/` (spec/decisions/0040-standard-generators.md).
+"""
+
+import json
+import re
 import sys
 import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
-from _schema import PACKAGE, Definition, Enum, Field, Object, Type, Union, formatted, read, settle
+from _schema import PACKAGE, SCHEMA, formatted, read, settle, unions
+from datamodel_code_generator import generate
 
-OUTPUT = PACKAGE / "canonical" / "types.py"
+CANONICAL = PACKAGE / "canonical"
+BASE = "interlingua.canonical.model_base"
+METHODS = "interlingua.canonical.methods"
 
-HEADER = '''\
+# hand-written constructors and views, by class
+MIXINS = {
+    "Message": "MessageMethods",
+    "Request": "RequestMethods",
+    "Response": "ResponseMethods",
+    "ImageBlock": "MediaMethods",
+    "AudioBlock": "MediaMethods",
+    "VideoBlock": "MediaMethods",
+    "DocumentBlock": "MediaMethods",
+    "ToolResultBlock": "ToolResultMethods",
+}
+
+# lists of blocks for which a program may write one text
+TEXTS = {"Message": ["content"], "ToolResultBlock": ["content"], "Request": ["system"]}
+
+HEADER = """\
 # GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
+"""
+
+TYPES = '''
 """
 The canonical values, as they are inside: plain JSON data, typed.
 
@@ -19,97 +50,139 @@ A block, and likewise an event, is told apart by its member `type`; a comparison
 
 Members that this version does not know are kept in the dicts and written back.
 """
-
-from typing import Any, Literal, Required, TypeAlias, TypedDict
 '''
 
-SCALARS = {
-    "string": "str",
-    "timestamp": "str",
-    "decimal": "str",
-    "integer": "int",
-    "int64": "int",
-    "number": "float",
-    "boolean": "bool",
-    "object": "dict[str, Any]",
-    "any": "Any",
-    "map": "dict[str, str]",
-}
-WIDTH = 116
+MODELS = '''
+"""
+The canonical values as pydantic models, for users who like objects.
+
+`Message.of(data)` reads plain data and refuses what breaks the contract, `message.plain()` gives it back.
+A block of a type that this version does not know is an `UnknownBlock`, kept whole.
+"""
+'''
+
+FORMATS = {"date-time": "Timestamp", "decimal": "Money"}
 
 
 def main(arguments: list[str]) -> int:
-    definitions = read()
-    rests = {item.rest: item for item in definitions.values() if isinstance(item, Union)}
-    parts = [HEADER, _names(definitions)]
-    defined: set[str] = set()
-    for item in definitions.values():
-        match item:
-            case Enum():
-                parts.append(_alias(item.name, f"Literal[{', '.join(map(repr, item.words))}]", item.description))
-            case Object() if item.name in rests:
-                parts.append(_rest(item))
-            case Object():
-                parts.append(_object(item, defined))
-            case Union():
-                known = f"{item.description} Those that this version knows."
-                parts.append(_alias(item.closed, " | ".join(item.arms.values()), known))
-                parts.append(_alias(item.name, f"{item.closed} | {item.rest}", item.description))
-        defined.add(item.name)
-    return settle({OUTPUT: formatted("\n\n".join(parts), OUTPUT)}, arguments)
+    return settle({CANONICAL / "types.py": _types(), CANONICAL / "models.py": _models()}, arguments)
 
 
-def _names(definitions: dict[str, Definition]) -> str:
-    names = [*definitions, *(item.closed for item in definitions.values() if isinstance(item, Union))]
-    return f"__all__ = [{', '.join(map(repr, sorted(names)))}]"
+def _types() -> str:
+    schema = _schema()
+    for node in _nodes(schema):
+        node.pop("default", None)  # plain data is not filled in
+        if node.get("format"):
+            del node["format"]  # and has texts
+        if node.get("x-json") and "additionalProperties" in node:
+            node["additionalProperties"] = True
+        if "not" in node:  # one word stands for all others, so that a comparison narrows
+            node |= {"const": "(any other)", "description": f"{node['description']} One stands for all of them here."}
+    return _generated(schema, TYPES, output_model_type="typing.TypedDict")
 
 
-def _alias(name: str, value: str, description: str) -> str:
-    return f"{name}: TypeAlias = {value}\n{docstring(description)}"
+def _models() -> str:
+    schema, data = _schema(), {name: {"text_as_blocks": members} for name, members in TEXTS.items()}
+    bases = {name: [f"{METHODS}.{mixin}", f"{BASE}.Model"] for name, mixin in MIXINS.items()}
+    for name, definition in schema["$defs"].items():
+        members = definition.get("properties", {})
+        data.setdefault(name, {})["nullable"] = [member for member, node in members.items() if _without_null(node)]
+    for node in _nodes(schema):
+        if kind := _python_type(node):
+            node["customTypePath"] = f"{BASE}.{kind}"
+    for union in unions(read()):
+        data[union.name] = {"arms": list(union.arms.items()), "rest": union.rest}
+        data[union.rest]["known"] = list(union.arms)
+        bases[union.rest] = [f"{BASE}.ReadModel"]
+    return _generated(
+        schema,
+        MODELS,
+        output_model_type="pydantic_v2.BaseModel",
+        use_one_literal_as_default=True,
+        base_class=f"{BASE}.Model",
+        base_class_map=bases,
+        custom_template_dir=Path(__file__).parent / "templates",
+        extra_template_data=data,
+        additional_imports=[
+            *(f"typing.{name}" for name in ("Annotated", "ClassVar", "TypeAlias")),
+            *(f"pydantic.{name}" for name in ("Discriminator", "Tag")),
+            *(f"{BASE}.{name}" for name in ("TEXT_AS_BLOCKS", "Maybe")),
+        ],
+    )
 
 
-def _object(item: Object, defined: set[str]) -> str:
-    members = "\n".join(_member(field, defined) for field in item.fields)
-    return f"class {item.name}(TypedDict, total=False):\n{_indented(docstring(item.description))}\n\n{members}"
+def _generated(schema: dict[str, Any], docstring: str, **options: Any) -> str:
+    code = generate(
+        json.dumps(schema),
+        input_file_type="jsonschema",
+        target_python_version="3.11",
+        target_pydantic_version="2.12",
+        custom_file_header=f"{HEADER}{docstring.strip()}",
+        disable_future_imports=True,
+        enum_field_as_literal="all",
+        field_constraints=True,
+        formatters=[],
+        skip_root_model=True,
+        strict_nullable=True,
+        use_annotated=True,
+        use_field_description=True,
+        use_schema_description=True,
+        use_single_line_docstring=True,
+        use_type_alias=True,
+        use_union_operator=True,
+        **options,
+    )
+    # validators are built when they are first used: at the import, all of them would take longer than anything else
+    code = re.sub(r"^\w+\.model_rebuild\(\)$", "", str(code), flags=re.MULTILINE)
+    return formatted(f"{code.rstrip()}\n\n__all__ = {sorted(schema['$defs'])!r}", CANONICAL)
 
 
-def _member(field: Field, defined: set[str]) -> str:
-    kind = annotation(field.type) + (" | None" if field.nullable else "")
-    if field.type.name and field.type.name not in defined:
-        kind = f'"{kind}"'  # it stands further down
-    kind = f"Required[{kind}]" if field.required else kind
-    return _indented(f"{field.name}: {kind}\n{docstring(field.description)}")
+def _schema() -> dict[str, Any]:
+    """The schema, with descriptions wrapped and those of named types repeated where a member has none."""
+    schema = json.loads(SCHEMA.read_text("utf-8"))
+    for definition in schema["$defs"].values():
+        for node in definition.get("properties", {}).values():
+            target = schema["$defs"].get(node.get("$ref", "").removeprefix("#/$defs/"))
+            if target:
+                node.setdefault("description", target["description"])
+    for node in _nodes(schema):
+        node.get("items", {}).pop("minimum", None)  # an item with a limit would become a named type of its own
+        if "description" in node:
+            node["description"] = textwrap.fill(node["description"], 106)
+    return schema
 
 
-def _rest(item: Object) -> str:
-    text = f"{item.description} Its type is any other word; one stands for them here, so that a comparison narrows."
-    return f"class {item.name}(TypedDict):\n{_indented(docstring(text))}\n\n    type: Literal['(any other)']"
+def _nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every schema in it: definitions, members, and what is in lists and maps."""
+    waiting = list(schema["$defs"].values())
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.get("properties", {}).values()
+        waiting += [inner for key in ("items", "additionalProperties") if isinstance(inner := node.get(key), dict)]
 
 
-def annotation(kind: Type) -> str:
-    """The annotation of a member's type."""
-    match kind.kind:
-        case "const":
-            text = f"Literal[{kind.const!r}]"
-        case "integer" if kind.const is not None:
-            text = f"Literal[{kind.const!r}]"
-        case "enum" | "ref":
-            text = str(kind.name)
-        case scalar:
-            text = SCALARS[scalar]
-    return f"list[{text}]" if kind.many else text
+def _without_null(node: dict[str, Any]) -> bool:
+    """Takes the null out of what a member may be; whether it was there."""
+    if {"type": "null"} in node.get("oneOf", ()):
+        node |= next(arm for arm in node.pop("oneOf") if "$ref" in arm)
+        return True
+    if isinstance(words := node.get("type"), list):
+        node["type"] = next(word for word in words if word != "null")
+        return True
+    return False
 
 
-def docstring(text: str) -> str:
-    """The text as a docstring, wrapped."""
-    lines = textwrap.wrap(text, WIDTH - 10) or [""]
-    if len(lines) == 1 and len(lines[0]) < WIDTH - 10:
-        return f'"""{lines[0]}"""'
-    return '"""\n' + "\n".join(lines) + '\n"""'
-
-
-def _indented(text: str) -> str:
-    return textwrap.indent(text, "    ")
+def _python_type(node: dict[str, Any]) -> str | None:
+    """The type of `model_base` for what JSON has no word for."""
+    if node.get("x-json"):
+        return "FreeObject" if node.get("type") == "object" else "FreeJson"
+    if node.get("format"):
+        node.pop("pattern", None)  # the type demands it
+        return FORMATS[node["format"]]
+    if node.get("additionalProperties") == {"type": "string"}:
+        return "TextMap"
+    return "Text" if node.get("type") == "string" and not {"const", "enum"} & node.keys() else None
 
 
 if __name__ == "__main__":

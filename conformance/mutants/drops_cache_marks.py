@@ -3,6 +3,7 @@
 CAUGHT_BY = ["{wire}/*#to_wire", "portable/*#cross:{wire}", "openai_responses/cache-breakpoints#edited:to_wire"]
 NOT_ON = {
     "{wire}/*#to_wire": {
+        "cohere_chat": "the wire has no cache marks",
         "gemini_generate": "the wire has no cache marks",
         "ollama_chat": "the wire has no cache marks",
         "openai_responses": "only marks that were read there go out; the edited case shows them",

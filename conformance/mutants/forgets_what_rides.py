@@ -4,7 +4,7 @@ CAUGHT_BY = ["*#carried:anthropic_messages", "*#carried:openai_chat"]
 NOT_ON = {
     "*#carried:anthropic_messages": {"anthropic_messages": "the client's wire is its own"},
     "*#carried:openai_chat": {"openai_chat": "the client's wire is its own"},
-    "*": {"ollama_chat": "the wire has no proofs"},
+    "*": dict.fromkeys(("cohere_chat", "ollama_chat"), "the wire has no proofs"),
 }
 
 

@@ -2,7 +2,11 @@
 
 CAUGHT_BY = ["*#stream"]
 ONE = "the wire gives one answer at a time"
-NOT_ON = {"*": dict.fromkeys(("anthropic_messages", "bedrock_converse", "ollama_chat", "openai_responses"), ONE)}
+NOT_ON = {
+    "*": dict.fromkeys(
+        ("anthropic_messages", "bedrock_converse", "cohere_chat", "ollama_chat", "openai_responses"), ONE
+    )
+}
 
 
 def handle(message, reference):

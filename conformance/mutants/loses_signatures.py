@@ -1,7 +1,7 @@
 """Reads answers without the proofs that the provider wants back: signatures, encrypted reasoning, what it kept hidden."""
 
 CAUGHT_BY = ["*#from_wire_response", "*#echo"]
-NOT_ON = {"*": {"ollama_chat": "the wire has no proofs"}}
+NOT_ON = {"*": dict.fromkeys(("cohere_chat", "ollama_chat"), "the wire has no proofs")}
 
 PROOFS = ("signature", "encrypted_content", "thought_signature", "data")
 

@@ -1,7 +1,7 @@
 """Leaves members that are null out of the wire."""
 
 CAUGHT_BY = ["*#wire_fixpoint", "*#to_wire_response"]
-NOT_ON = {"*#to_wire_response": {"ollama_chat": "it answers without null"}}
+NOT_ON = {"*#to_wire_response": dict.fromkeys(("cohere_chat", "ollama_chat"), "it answers without null")}
 
 
 def without_null(value):

@@ -7,7 +7,9 @@ OPERATIONS = (
     "to_wire from_wire_request from_wire_response to_wire_response stream stream_encode error to_wire_error estimate "
     "generate relay".split()
 )
-ADAPTERS = "anthropic_messages bedrock_converse gemini_generate ollama_chat openai_chat openai_responses".split()
+ADAPTERS = (
+    "anthropic_messages bedrock_converse cohere_chat gemini_generate ollama_chat openai_chat openai_responses".split()
+)
 
 # The names under which the protocol takes a value in and gives one out: the echo is dressed as an answer.
 PAIRS = {

@@ -96,6 +96,21 @@ def bedrock_converse(body: Wire) -> Wire:
     return {"messages": [{"role": role, "content": blocks} for role, blocks in turns]}
 
 
+def cohere_chat(body: Wire) -> Wire:
+    message = body["message"]
+    calls = [
+        {"id": call["id"], "type": "function", "function": _members(call["function"], "name", "arguments")}
+        for call in message.get("tool_calls") or ()
+    ]
+    words = [_members(part, "type", "text") for part in message.get("content") or () if part["type"] == "text"]
+    # the provider takes no text beside calls: who speaks its wire says it as their plan
+    plan = message.get("tool_plan") or "\n\n".join(part["text"] for part in words)
+    turn = {"tool_calls": calls, **({"tool_plan": plan} if plan else {})} if calls else {"content": words}
+    results = [{"role": "tool", "tool_call_id": call["id"], "content": RESULT} for call in calls]
+    said = {"role": "assistant", **turn}
+    return {"model": body.get("model", "model"), "messages": [{"role": "user", "content": QUESTION}, said, *results]}
+
+
 CLIENTS: dict[str, Callable[[Wire], Wire]] = {
     "anthropic_messages": anthropic_messages,
     "openai_chat": openai_chat,
@@ -103,6 +118,7 @@ CLIENTS: dict[str, Callable[[Wire], Wire]] = {
     "gemini_generate": gemini_generate,
     "ollama_chat": ollama_chat,
     "bedrock_converse": bedrock_converse,
+    "cohere_chat": cohere_chat,
 }
 """The client of each wire. A wire without one is not asked to carry."""
 

@@ -33,6 +33,7 @@ BEHIND = {
     "gemini_generate": "gemini:gemini-3.1-pro-preview",
     "ollama_chat": "ollama-cloud:qwen3",
     "bedrock_converse": "bedrock:us.amazon.nova-premier-v1:0",
+    "cohere_chat": "cohere:command-a-plus-05-2026",
 }
 
 

@@ -378,6 +378,71 @@ class Mistral:
         return [model.id for model in self.client.models.list().data]
 
 
+class Cohere:
+    """cohere."""
+
+    def __init__(self, url: str) -> None:
+        import cohere
+        from cohere.errors import TooManyRequestsError
+
+        self.client = cohere.ClientV2(api_key="none", base_url=url, max_retries=0)
+        self.refused = TooManyRequestsError
+        self.model = "command-a-03-2025"
+
+    def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
+        content: Any = "What is in here?"
+        if picture:
+            url = {"url": f"data:image/png;base64,{PICTURE}"}
+            content = [{"type": "text", "text": content}, {"type": "image_url", "image_url": url}]
+        messages: list[Any] = [{"role": "user", "content": content}]
+        if history is not None:
+            results = [{"role": "tool", "tool_call_id": id, "content": "a.txt"} for id, _, _ in history.calls]
+            messages += [history.turn, *results]
+        given: dict[str, Any] = {"model": self.model, "messages": messages}
+        if tools:
+            given["tools"] = [{"type": "function", "function": {"name": "list", "parameters": TOOL}}]
+        if schema:
+            given["response_format"] = {"type": "json_object", "json_schema": SCHEMA}
+        text, found, usage = self._streamed(given) if stream else self._whole(given)
+        calls = [(call["id"], call["function"]["name"], json.loads(call["function"]["arguments"])) for call in found]
+        # the API takes no text beside calls: it is their plan
+        turn: dict[str, Any] = {"role": "assistant", "content": text}
+        if found:
+            turn = {"role": "assistant", "tool_calls": found, **({"tool_plan": text} if text else {})}
+        return Understood(text, calls, usage and int(usage.billed_units.output_tokens), turn)
+
+    def _whole(self, given: dict[str, Any]) -> tuple[str, list[dict[str, Any]], Any]:
+        answer = self.client.chat(**given)
+        parts = [part.text for part in answer.message.content or () if part.type == "text"]
+        calls = [
+            {"id": call.id, "type": "function", "function": call.function.dict()}
+            for call in answer.message.tool_calls or ()
+        ]
+        return (answer.message.tool_plan or "") + "".join(parts), calls, answer.usage
+
+    def _streamed(self, given: dict[str, Any]) -> tuple[str, list[dict[str, Any]], Any]:
+        text, calls, usage = "", [], None
+        for event in self.client.chat_stream(**given):
+            match event.type:
+                case "tool-plan-delta":
+                    text += event.delta.message.tool_plan
+                case "content-delta":
+                    text += event.delta.message.content.text or ""
+                case "tool-call-start":
+                    call = event.delta.message.tool_calls
+                    calls.append({"id": call.id, "type": "function", "function": call.function.dict()})
+                case "tool-call-delta":
+                    calls[event.index]["function"]["arguments"] += event.delta.message.tool_calls.function.arguments
+                case "message-end":
+                    usage = event.delta.usage
+                case _:
+                    pass
+        return text, calls, usage
+
+    def models(self) -> list[str]:
+        return [str(model.name) for model in self.client.models.list().models]
+
+
 CLIENTS = {
     "openai-chat": OpenAIChat,
     "openai-responses": OpenAIResponses,
@@ -386,4 +451,5 @@ CLIENTS = {
     "ollama": Ollama,
     "boto3": Bedrock,
     "mistralai": Mistral,
+    "cohere": Cohere,
 }

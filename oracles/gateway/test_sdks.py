@@ -20,6 +20,7 @@ BEHIND = {
     "gemini_generate": "gemini:gemini-2.5-pro",
     "ollama_chat": "ollama-cloud:qwen3",
     "bedrock_converse": "bedrock:us.amazon.nova-premier-v1:0",
+    "cohere_chat": "cohere:command-a-plus-05-2026",
 }
 PLAIN: dict[str, Any] = {"tools": False, "picture": False, "schema": False, "history": None}
 USED = {"input_tokens": 10, "output_tokens": 5}

@@ -81,6 +81,7 @@ async def test_recorded_exchanges_on_every_wire(adapter: str, exchange: Any) -> 
         ("gemini-3.8-flash", "gemini_generate"),
         ("amazon.nova-lite-v1:0", "bedrock_converse"),
         ("llama3.2", "ollama_chat"),
+        ("command-a-03-2025", "cohere_chat"),
     ],
 )
 async def test_the_name_of_the_model_tells_the_wire(name: str, adapter: str) -> None:

@@ -24,6 +24,7 @@ JSON = {"content-type": "application/json"}
 IN_BOTH_FORMS = {
     "anthropic_messages": "citations-answer",
     "bedrock_converse": "citations-answer",
+    "cohere_chat": "citations-answer",
     "gemini_generate": "server-tools",
     "ollama_chat": "finish-length",
     "openai_chat": "annotations",

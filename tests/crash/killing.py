@@ -78,10 +78,12 @@ async def _look(url: str, tally: Tally) -> None:
     await asyncio.sleep(LEASE_S + 0.05)
     async with Sessions(url) as sessions:
         for session_id, told in tally.told.items():
-            await _demand_sound(sessions.chat(session_id), told, tally)
+            tally.broken_off[session_id] = await demand_sound(sessions.chat(session_id), told)
 
 
-async def _demand_sound(chat: Chat, told: list[tuple[str, str]], tally: Tally) -> None:
+async def demand_sound(chat: Chat, told: list[tuple[str, str]]) -> int:
+    """Demands that a session is sound and has what was told of: ids of messages, and the key that is the text of some.
+    Gives how many of its answers broke off."""
     history = await chat.history(superseded=True)
     counts = Counter(message["id"] for message in history)
     assert set(counts.values()) <= {1}
@@ -93,7 +95,6 @@ async def _demand_sound(chat: Chat, told: list[tuple[str, str]], tally: Tally) -
     assert await chat.check() == []
     statuses = Counter(message["metadata"]["status"] for message in history)
     assert not statuses["partial"], "a partial answer was left open"
-    tally.broken_off[chat.id] = statuses["error"]
     revision = (await chat.info()).revision
     seen = 0
     async for one in chat.watch():
@@ -101,3 +102,4 @@ async def _demand_sound(chat: Chat, told: list[tuple[str, str]], tally: Tally) -
         assert one.revision == seen
         if seen == revision:
             break
+    return statuses["error"]

@@ -82,6 +82,13 @@ async def test_every_name_of_a_list_can_be_asked_for(serve: Any) -> None:
         assert anthropic["data"][0]["type"] == "model"
         assert (await at.http.get("/v1/models/nothing", headers=version)).json()["type"] == "error"
 
+        sdk = {"x-fern-sdk-name": "cohere", "user-agent": "cohere/7.3.1"}
+        cohere = (await at.http.get("/v1/models", headers=sdk)).json()
+        assert {row["name"] for row in cohere["models"]} >= {"auto", "chain"}
+        one = (await at.http.get("/v1/models/chain", headers={"user-agent": "cohere/7.3.1"})).json()
+        assert (one["context_length"], one["endpoints"]) == (1_048_576, ["chat"])
+        assert set((await at.http.get("/v1/models/nothing", headers=sdk)).json()) == {"message"}
+
         gemini = (await at.http.get("/v1beta/models")).json()["models"]
         assert {row["name"] for row in gemini} >= {"models/auto", "models/chain"}
         one = (await at.http.get("/v1beta/models/chain")).json()

@@ -16,6 +16,7 @@ MODELS = {
     "gemini_generate": "gemini-2.5-pro",
     "ollama_chat": "qwen3",
     "bedrock_converse": "us.anthropic.claude-sonnet-4-6-v1:0",
+    "cohere_chat": "command-a-03-2025",
 }
 WIRES = list(MODELS)
 
@@ -26,6 +27,7 @@ BEHIND = {
     "gemini_generate": "gemini:gemini-2.5-pro",
     "ollama_chat": "ollama-cloud:qwen3",
     "bedrock_converse": "bedrock:us.amazon.nova-premier-v1:0",
+    "cohere_chat": "cohere:command-a-03-2025",
 }
 """A model for each wire over which it is called."""
 
@@ -44,6 +46,8 @@ def path(wire: str, *, stream: bool = False, model: str | None = None) -> str:
             return f"/v1beta/models/{model}:{'streamGenerateContent?alt=sse' if stream else 'generateContent'}"
         case "ollama_chat":
             return "/api/chat"
+        case "cohere_chat":
+            return "/v2/chat"
         case _:
             return f"/model/{model.replace(':', '%3A')}/converse{'-stream' if stream else ''}"
 
@@ -54,7 +58,7 @@ def body(wire: str, *, stream: bool = False, model: str | None = None) -> dict[s
     match wire:
         case "anthropic_messages":
             return {"model": model, "max_tokens": 100, "messages": TURN, **({"stream": True} if stream else {})}
-        case "openai_chat":
+        case "openai_chat" | "cohere_chat":
             return {"model": model, "messages": TURN, **({"stream": True} if stream else {})}
         case "openai_responses":
             return {"model": model, "input": "What is in here?", **({"stream": True} if stream else {})}

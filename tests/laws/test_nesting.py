@@ -119,6 +119,7 @@ ANSWERS = {
     '"content":[{"type":"tool_use","id":"t","name":"f","input":{"a":%s}},{"type":"later","v":%s}]}',
     "bedrock_converse": '{"output":{"message":{"role":"assistant","content":[{"toolUse":{"toolUseId":"t","name":"f","input":'
     '{"a":%s}}},{"later":%s}]}},"stopReason":"tool_use"}',
+    "cohere_chat": '{"id":"c","message":{"role":"assistant","content":[{"type":"later","v":%s}],"later":%s},"finish_reason":"COMPLETE"}',
     "gemini_generate": '{"candidates":[{"content":{"role":"model","parts":[{"functionCall":{"name":"f","args":{"a":%s}}},'
     '{"later":%s}]},"finishReason":"STOP"}]}',
     "ollama_chat": '{"model":"x","message":{"role":"assistant","content":"","tool_calls":[{"function":{"name":"f",'

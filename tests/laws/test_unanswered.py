@@ -48,6 +48,10 @@ SAME_WIRE = {
             {"role": "assistant", "content": [{"toolUse": {"toolUseId": "t_1", "name": "look", "input": {}}}]},
         ]
     },
+    "cohere_chat": {
+        "model": "command-a-03-2025",
+        "messages": [{"role": "user", "content": "Weather?"}, {"role": "assistant", "tool_calls": [OPENAI_CALL]}],
+    },
     "ollama_chat": {
         "model": "qwen3:4b",
         "messages": [

@@ -18,6 +18,7 @@ WIRES = [
     "gemini_generate",
     "ollama_chat",
     "bedrock_converse",
+    "cohere_chat",
     "anthropic_messages",
 ]
 

@@ -15,6 +15,18 @@ from .conftest import CLAUDE, GPT, Clock, call, result, user
 pytestmark = pytest.mark.asyncio
 Open = Callable[..., Any]
 
+TORN = (
+    b'data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],'
+    b'"model":"claude-sonnet-4-6","usage":{"input_tokens":1,"output_tokens":1}}}\n\n'
+    b'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n'
+    b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look"}}\n\n'
+    b'data: {"type":"content_block_stop","index":0}\n\n'
+    b'data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"look",'
+    b'"input":{}}}\n\n'
+    b'data: {"type":"content_block_stop","index":1}\n\n'
+)
+"""A call is whole, and the stream is not."""
+
 SLOW = "one two three four five six seven eight"
 
 
@@ -190,17 +202,7 @@ async def first_events(chat: Any) -> Any:
 
 async def test_a_stream_that_breaks_is_kept_as_an_error(open_sessions: Open) -> None:
     """With what had arrived, an open call included, which is cancelled then; the next request closes it."""
-    body = (
-        b'data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],'
-        b'"model":"claude-sonnet-4-6","usage":{"input_tokens":1,"output_tokens":1}}}\n\n'
-        b'data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}\n\n'
-        b'data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"I look"}}\n\n'
-        b'data: {"type":"content_block_stop","index":0}\n\n'
-        b'data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"look",'
-        b'"input":{}}}\n\n'
-        b'data: {"type":"content_block_stop","index":1}\n\n'
-    )
-    sessions = await open_sessions(Bytes([body], breaks="network"), Say("Well."))
+    sessions = await open_sessions(Bytes([TORN], breaks="network"), Say("Well."))
     chat = await sessions.create()
     events, problem = await collected(chat.stream("Hi"))
     assert isinstance(problem, StreamTruncated)
@@ -285,6 +287,43 @@ async def test_a_key_asks_once(open_sessions: Open) -> None:
     assert len(await chat.history()) == 2
     events, _ = await collected(chat.stream("Hi", key="k"))
     assert [event["type"] for event in events] == ["message_complete"]
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_what_broke_off_is_answered_anew_under_its_key(open_sessions: Open, streamed: bool) -> None:
+    """The model does not go on with the torn part, and the whole answer stands in its place."""
+    torn = Bytes([TORN], breaks="network")
+    sessions = await open_sessions(torn, Refuse(400), torn, Say("All is well.", calls=[("look", {"n": 2})]))
+    chat = await sessions.create()
+    for _ in range(3):
+        assert (await collected(chat.stream("Hi", key="k")))[1] is not None
+    # by another model: the first one rests after its failures
+    if streamed:
+        answer = (await collected(chat.stream("Hi", key="k", model=GPT)))[0][-1]["response"]
+    else:
+        answer = await chat.say("Hi", key="k", model=GPT)
+    assert [[message["role"] for message in one.request["messages"]] for one in sessions.fake.sent] == [["user"]] * 4
+    assert [message["id"] for message in await chat.history()][1:] == [answer["message"]["id"]]
+    everything = await chat.history(superseded=True)
+    assert [one["metadata"]["status"] for one in everything] == ["complete", "error", "error", "complete"]
+    assert [one.get("superseded_by") for one in everything[1:]] == [*[one["id"] for one in everything[2:]], None]
+    assert await chat.check() == []
+    assert [call.status for call in await chat.calls()] == ["cancelled", "cancelled", "pending"]
+
+
+async def test_what_was_said_since_stays_where_it_is(open_sessions: Open) -> None:
+    """An answer that broke off and was gone on with is part of the conversation."""
+    sessions = await open_sessions(Bytes([TORN], breaks="network"), Say("Well."))
+    chat = await sessions.create()
+    await collected(chat.stream("Hi", key="k"))
+    await chat.append(user())
+    await chat.say("Hi", key="k")
+    assert len(await chat.history()) == 4
+    with pytest.raises(Conflict, match="has gone on since"):
+        await chat.say("Hi", key="k")
+    assert len(sessions.fake.sent) == 2
+    sent = sessions.fake.sent[1].request["messages"]
+    assert [message["role"] for message in sent] == ["user", "assistant", "tool", "user"]
 
 
 async def test_a_session_without_a_model_says_so(open_sessions: Open, monkeypatch: pytest.MonkeyPatch) -> None:

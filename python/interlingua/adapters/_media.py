@@ -49,6 +49,7 @@ _OF_GEMINI: Final = (
 ADDRESSES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "anthropic_messages": {"image": ("https://",), "document": ("https://",)},
     "bedrock_converse": dict.fromkeys(("image", "audio", "video", "document"), ("s3://",)),
+    "cohere_chat": {"image": _WEB},
     "gemini_generate": dict.fromkeys(("image", "audio", "video", "document"), _OF_GEMINI),
     "ollama_chat": {},
     "openai_chat": {"image": _WEB, "video": _WEB, "document": _WEB},

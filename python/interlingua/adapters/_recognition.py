@@ -99,6 +99,37 @@ _REQUESTS: Final[dict[str, frozenset[str]]] = {
             "toolConfig",
         )
     ),
+    "cohere_chat": frozenset(
+        (
+            "citation_options",
+            "documents",
+            "frequency_penalty",
+            "k",
+            "max_tokens",
+            "messages[].citations",
+            "messages[].content[].document.data",
+            "messages[].content[].image_url",
+            "messages[].content[].thinking",
+            "messages[].content[].type",
+            "messages[].role=system",
+            "messages[].role=tool",
+            "messages[].tool_call_id",
+            "messages[].tool_calls[].function",
+            "messages[].tool_calls[].id",
+            "messages[].tool_plan",
+            "p",
+            "presence_penalty",
+            "response_format.json_schema",
+            "response_format.type=json_object",
+            "safety_mode",
+            "stop_sequences",
+            "strict_tools",
+            "thinking.token_budget",
+            "tool_choice=NONE",
+            "tool_choice=REQUIRED",
+            "tools[].function",
+        )
+    ),
     "gemini_generate": frozenset(
         (
             "cachedContent",
@@ -191,6 +222,9 @@ _RESPONSES: Final[dict[str, frozenset[str]]] = {
         )
     ),
     "bedrock_converse": frozenset(("metrics.latencyMs", "output.message", "stopReason", "usage.inputTokens")),
+    "cohere_chat": frozenset(
+        ("finish_reason", "message.content[].type", "message.tool_plan", "usage.billed_units", "usage.tokens")
+    ),
     "gemini_generate": frozenset(
         ("candidates", "candidates[].content", "modelVersion", "promptFeedback", "responseId", "usageMetadata")
     ),
@@ -208,6 +242,7 @@ _STREAMS: Final[dict[str, frozenset[str]]] = {
     "anthropic_messages": frozenset(
         ("type=message_start", "message.stop_reason", "message.type=message", "delta.type")
     ),
+    "cohere_chat": frozenset(("type=message-start", "delta.message", "type=content-start", "type=content-delta")),
     "gemini_generate": _RESPONSES["gemini_generate"],
     "ollama_chat": _RESPONSES["ollama_chat"],
     "openai_chat": frozenset(("choices[].delta", "object=chat.completion.chunk", "choices")),

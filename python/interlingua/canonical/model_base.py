@@ -5,7 +5,7 @@ The models are a face for users who like objects; inside, values are plain data 
 `Model.of` takes plain data and refuses what breaks the contract, `plain` gives the same data back.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar, Self, TypeVar
@@ -18,6 +18,7 @@ from pydantic import (
     ConfigDict,
     Field,
     PlainSerializer,
+    field_validator,
 )
 
 from interlingua.canonical.errors import InvalidRequest
@@ -51,6 +52,12 @@ class Model(BaseModel):
 
     TAG: ClassVar[str | None] = None
     """The constant word of `type`, for the arm of a union."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        # of all members called `type` only a constant has a default
+        tag = cls.__pydantic_fields__.get("type")
+        cls.TAG = tag.default if tag is not None and not tag.is_required() else None
 
     def model_post_init(self, _context: Any, /) -> None:
         # the tag is part of the value whether or not the caller wrote it
@@ -94,13 +101,34 @@ class Model(BaseModel):
 
 
 class ReadModel(Model):
-    """A canonical value that only a reader makes, out of data (`of`); programs have no constructor for it."""
+    """
+    The arm of an open union for every type that this version does not know: only a reader makes it, out of data (`of`);
+    programs have no constructor for it.
+    """
+
+    KNOWN: ClassVar[frozenset[str]] = frozenset()
+    """The words of `type` that have a class of their own."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         raise TypeError(f"{type(self).__name__} has no constructor: it is what data of a later version is read as")
 
     # pydantic's word for an __init__ that its validators do without
     __init__.__pydantic_base_init__ = True  # pyright: ignore[reportFunctionMemberAccess]
+
+    @field_validator("type", check_fields=False)
+    @classmethod
+    def _is_unknown(cls, word: str) -> str:
+        if word in cls.KNOWN:
+            raise ValueError(f"{word!r} has a class of its own")
+        return word
+
+    @classmethod
+    def tag_of(cls, value: Any) -> str | None:
+        """The arm of the union, by `type`; `*` is this one. A known word never falls through to it."""
+        word = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+        if not isinstance(word, str):
+            return None
+        return word if word in cls.KNOWN else "*"
 
 
 def _is_none(value: Any) -> bool:
@@ -118,6 +146,9 @@ def _refuse_no_json(value: T) -> T:
 # any limit makes pydantic look at the characters, and half of a surrogate pair is none
 Text = Annotated[str, Field(min_length=0)]
 """A text of whole characters."""
+
+TextMap = dict[Text, Text]
+"""Texts by name."""
 
 FreeObject = Annotated[dict[str, Any], AfterValidator(_refuse_no_json)]
 """A free JSON object."""
@@ -177,26 +208,3 @@ Money = Annotated[
     PlainSerializer(_write_money, return_type=str),
 ]
 """An exact decimal; a text without exponent on the outside. Floats are refused."""
-
-
-def tag_among(words: frozenset[str], rest: str) -> Callable[[Any], str | None]:
-    """Tells the arm of an open union by `type`. A known word never falls through to the arm of everything else."""
-
-    def tag(value: Any) -> str | None:
-        word = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
-        if not isinstance(word, str):
-            return None
-        return word if word in words else rest
-
-    return tag
-
-
-def none_of(words: frozenset[str]) -> AfterValidator:
-    """Refuses the words that have a class of their own."""
-
-    def check(word: str) -> str:
-        if word in words:
-            raise ValueError(f"{word!r} has a class of its own")
-        return word
-
-    return AfterValidator(check)

@@ -1,4 +1,4 @@
-# GENERATED from spec/schema/interlingua.schema.json by tools/generate_models.py: do not edit.
+# GENERATED from spec/schema/interlingua.schema.json by tools/generate_types.py: do not edit.
 """
 The canonical values as pydantic models, for users who like objects.
 
@@ -26,10 +26,1223 @@ from interlingua.canonical.model_base import (
     Money,
     ReadModel,
     Text,
+    TextMap,
     Timestamp,
-    none_of,
-    tag_among,
 )
+
+Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
+"""Who speaks. system and developer hold instructions, tool holds one tool result."""
+
+
+class ProviderState(Model):
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+    adapter: Text
+    """The wire protocol that wrote this state, e.g. anthropic_messages."""
+    provider: Text | None = None
+    """The provider that issued it, e.g. anthropic; null when not known."""
+    origin: Maybe[Text] = None
+    """
+    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
+    Absent when it is not bound to more than its provider, or when that is not known.
+    """
+    id: Maybe[Text] = None
+    """The provider's own id of this item (tool call id, message id, item id)."""
+    signature: Maybe[Text] = None
+    """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
+    fields: Maybe[FreeObject] = None
+    """Members of the provider's own item that have no canonical meaning, verbatim."""
+    encoding: Maybe[FreeObject] = None
+    """
+    How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
+    changes no meaning and is used only to write the same wire again.
+    """
+
+
+class CacheHint(Model):
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+
+    ttl: Annotated[Maybe[Text], Field(pattern="^[0-9]+[mh]$")] = None
+    """How long to keep it, e.g. 5m or 1h; the provider's default when absent."""
+
+
+MediaSourceKind: TypeAlias = Literal["base64", "url", "file_ref", "file_id", "text", "blocks"]
+"""
+How a medium is given. base64: as base64 text. url: by an address that the provider fetches. file_ref: by
+a path relative to the workspace. file_id: by the provider's file id. text: as plain text. blocks: as a
+list of blocks.
+"""
+
+
+class Citation(Model):
+    """A place that supports a span of text."""
+
+    type: Text
+    """The provider's kind of citation, e.g. char_location, page_location, url_citation."""
+    url: Maybe[Text] = None
+    """The cited address."""
+    title: Maybe[Text] = None
+    """Title of the cited source."""
+    cited_text: Maybe[Text] = None
+    """The quoted text."""
+    start_index: Annotated[Maybe[int], Field(ge=0)] = None
+    """Start of the cited span in the answer's text, in characters."""
+    end_index: Annotated[Maybe[int], Field(ge=0)] = None
+    """End of the cited span in the answer's text, in characters."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class TextBlock(Model):
+    """Text."""
+
+    type: Literal["text"] = "text"
+    text: Text
+    """The text; it may be empty."""
+    citations: Maybe[list[Citation]] = None
+    """Sources of this text."""
+    refusal: Maybe[bool] = None
+    """True when the text is the model's refusal to answer."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+ToolUseKind: TypeAlias = Literal["function", "custom"]
+"""How the arguments of a call are written. function: JSON. custom: free text."""
+
+
+class ToolUseBlock(Model):
+    """The model asks for a tool to be run."""
+
+    type: Literal["tool_use"] = "tool_use"
+    id: Annotated[Text, Field(pattern="^tu_[0-9A-Za-z]+$")]
+    """Canonical id, tu_ and a ULID."""
+    name: Annotated[Text, Field(min_length=1)]
+    """Name of the tool."""
+    input: FreeObject
+    """The arguments, an object that satisfies the tool's schema."""
+    input_raw: Maybe[Text] = None
+    """
+    The arguments exactly as the model wrote them, present when they are not a JSON object (input is then
+    empty), and for custom tools.
+    """
+    kind: Maybe[ToolUseKind] = None
+    """function: arguments are JSON. custom: the argument is free text in input_raw."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class ThinkingBlock(Model):
+    """The model's reasoning."""
+
+    type: Literal["thinking"] = "thinking"
+    text: Text
+    """The reasoning; it may be empty when only the signature was given."""
+    signature: Text | None = None
+    """The provider's opaque proof that it wrote this block."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class RedactedThinkingBlock(Model):
+    """Reasoning that the provider encrypted."""
+
+    type: Literal["redacted_thinking"] = "redacted_thinking"
+    data: Text
+    """The opaque blob."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class OpaqueBlock(Model):
+    """
+    A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss
+    elsewhere.
+    """
+
+    type: Literal["opaque"] = "opaque"
+    adapter: Text
+    """The wire protocol that the item belongs to."""
+    provider: Text | None = None
+    """The provider that issued it."""
+    origin: Maybe[Text] = None
+    """Where exactly it was issued, as in ProviderState."""
+    kind: Maybe[Text] = None
+    """The provider's own type word."""
+    value: FreeObject
+    """The item, verbatim."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class UnknownBlock(ReadModel):
+    """A block of a later version: kept whole and written back, never constructed."""
+
+    KNOWN: ClassVar[frozenset[str]] = frozenset(
+        [
+            "text",
+            "image",
+            "audio",
+            "video",
+            "document",
+            "tool_use",
+            "tool_result",
+            "thinking",
+            "redacted_thinking",
+            "opaque",
+        ]
+    )
+
+    type: Text
+    """A type word that this version does not know."""
+
+
+MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
+"""
+complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
+generation failed.
+"""
+
+
+RoutingMode: TypeAlias = Literal["override", "manual", "rule", "pattern", "delegate", "default"]
+"""Why this model answered, in short."""
+
+
+class RoutingDecisionRecord(Model):
+    """Compact record of a routing decision; the whole chain is in the route.decided event."""
+
+    mode: RoutingMode
+    """Why this model answered, in short."""
+    chosen_model: Text
+    """Canonical model id; the same as metadata.model."""
+    reason: Text
+    """Why, for a person."""
+    rule_name: Text | None = None
+    """Name of the rule, for mode rule."""
+    confidence: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
+    """Between 0 and 1, for mode pattern."""
+    alternatives_considered: Maybe[list[Text]] = None
+    """Canonical ids of the candidates that were passed over, in order."""
+
+
+class Usage(Model):
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+
+    input_tokens: Annotated[int, Field(ge=0)]
+    """Prompt tokens that were neither read from nor written to a cache."""
+    output_tokens: Annotated[int, Field(ge=0)]
+    """Generated tokens, reasoning included."""
+    cached_input_tokens: Annotated[int, Field(ge=0)] = 0
+    """Prompt tokens read from a cache."""
+    cache_creation_input_tokens: Annotated[int, Field(ge=0)] = 0
+    """Prompt tokens written to a cache."""
+    cache_creation_1h_input_tokens: Annotated[Maybe[int], Field(ge=0)] = None
+    """The part of cache_creation_input_tokens that is kept for one hour."""
+    reasoning_tokens: Annotated[Maybe[int], Field(ge=0)] = None
+    """The part of output_tokens spent on reasoning."""
+    cost_usd: Money | None = None
+    """Exact decimal US dollars from the local price table; null when unpriced."""
+    pricing_version: Text | None = None
+    """Version of the price table that was used."""
+    latency_ms: Annotated[Maybe[int], Field(ge=0)] = None
+    """Wall time of the call in milliseconds."""
+    estimated: Maybe[bool] = None
+    """True when the provider gave no usage and the counts are estimates."""
+    raw: Maybe[FreeObject] = None
+    """The provider's own usage object, verbatim."""
+
+
+class MessageMetadata(Model):
+    """What is known about a message beside its content."""
+
+    model: Text | None = None
+    """Canonical model id, provider:name."""
+    provider: Text | None = None
+    """Provider key, e.g. anthropic."""
+    routing: RoutingDecisionRecord | None = None
+    """Why this model answered."""
+    usage: Usage | None = None
+    """Tokens, money and time."""
+    parent_tool_use_id: Text | None = None
+    """On tool messages, the id of the call that is answered."""
+    status: MessageStatus = "complete"
+    """Where the message stands."""
+    provider_raw: FreeObject | None = None
+    """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
+    user_id: Text | None = None
+    """Pseudonymous principal, usr_ and a ULID."""
+    team_id: Text | None = None
+    """Pseudonymous team, team_ and a ULID."""
+
+
+SideEffects: TypeAlias = Literal["none", "read", "write", "execute", "network"]
+"""The worst that a tool can do; a tool that does not say is treated as execute."""
+
+
+ToolKind: TypeAlias = Literal["function", "custom", "provider"]
+"""
+Who defines a tool and how its arguments are written. function: JSON arguments. custom: free text.
+provider: defined by a provider.
+"""
+
+
+class Tool(Model):
+    """A tool that the model may call."""
+
+    kind: Maybe[ToolKind] = None
+    """
+    function: JSON arguments. custom: free text. provider: run or defined by a provider, kept whole in
+    definition.
+    """
+    name: Annotated[Text, Field(min_length=1)]
+    """Unique in the request; snake_case in the strict profile."""
+    description: Maybe[Text] = None
+    """What the tool does, shown to the model."""
+    input_schema: Maybe[FreeObject] = None
+    """JSON Schema of the arguments."""
+    side_effects: Maybe[SideEffects] = None
+    """The worst that a tool can do; a tool that does not say is treated as execute."""
+    requires_workspace: bool = True
+    """True when the tool needs a workspace."""
+    strict: Maybe[bool] = None
+    """True when the provider must enforce the schema."""
+    format: Maybe[FreeObject] = None
+    """Grammar of a custom tool's text, as the provider defines it."""
+    adapter: Maybe[Text] = None
+    """For kind provider, the wire protocol that it belongs to."""
+    definition: Maybe[FreeObject] = None
+    """For kind provider, the provider's tool object, verbatim."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
+"""
+How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
+the named one. allowed: only the listed ones.
+"""
+
+
+ToolChoiceMode: TypeAlias = Literal["auto", "required"]
+"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
+
+
+class ToolChoice(Model):
+    """How freely the model may call tools."""
+
+    type: ToolChoiceType
+    """
+    auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
+    names.
+    """
+    name: Maybe[Text] = None
+    """For type tool, the name."""
+    names: Maybe[list[Text]] = None
+    """For type allowed, the names."""
+    mode: Maybe[ToolChoiceMode] = None
+    """For type allowed, whether a call is required."""
+    kind: Maybe[ToolKind] = None
+    """Kind of the named tool."""
+
+
+ResponseFormatType: TypeAlias = Literal["text", "json", "json_schema"]
+"""The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
+
+
+class ResponseFormat(Model):
+    """The form that the answer must have."""
+
+    type: ResponseFormatType
+    """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
+    name: Maybe[Text] = None
+    """Name of the schema."""
+    description: Maybe[Text] = None
+    """What the schema is for."""
+    schema_: Annotated[Maybe[FreeObject], Field(alias="schema")] = None
+    """The JSON Schema."""
+    strict: bool | None = None
+    """Whether the provider must enforce the schema."""
+
+
+class Reasoning(Model):
+    """How much the model may think."""
+
+    mode: Maybe[Text] = None
+    """adaptive, enabled, disabled, or a provider's own word."""
+    effort: Maybe[Text] = None
+    """none, minimal, low, medium, high, xhigh or max."""
+    budget_tokens: Annotated[Maybe[int], Field(ge=0)] = None
+    """Limit of reasoning tokens."""
+    display: Maybe[Text] = None
+    """How the reasoning is shown: summarized, omitted or a provider's own word."""
+
+
+OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
+"""
+What to do with content that cannot be carried. drop: leave it out and report. error: refuse. placeholder:
+put a short text in its place and report.
+"""
+
+
+Unanswered: TypeAlias = Literal["error", "placeholder"]
+"""
+What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
+behind it and report.
+"""
+
+
+LossOp: TypeAlias = Literal["drop", "replace", "move", "merge"]
+"""What happened to the value at path."""
+
+
+LossSeverity: TypeAlias = Literal["representation", "weakened", "lost"]
+"""
+representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+the meaning is gone.
+"""
+
+
+class LossEntry(Model):
+    """One change that a projection made."""
+
+    op: LossOp
+    """What happened to the value at path."""
+    path: Annotated[Text, Field(pattern="^(/.*)?$")]
+    """JSON Pointer into the request as written."""
+    to: Annotated[Maybe[Text], Field(pattern="^(/.*)?$")] = None
+    """For move and merge, the JSON Pointer of the destination, in the request as written."""
+    value: FreeJson = None
+    """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
+    code: Annotated[Text, Field(pattern="^[a-z][a-z0-9_]*$")]
+    """Reason, from the closed list in spec/registry/loss_codes.json."""
+    severity: LossSeverity
+    """
+    representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
+    the meaning is gone.
+    """
+    message: Text
+    """What happened, for a person; it never holds content."""
+
+
+FinishReason: TypeAlias = Literal[
+    "stop", "stop_sequence", "length", "tool_calls", "content_filter", "refusal", "pause", "cancelled", "error", "other"
+]
+"""Why the answer ended. tool_calls whenever the answer holds calls to run."""
+
+
+class SkippedTarget(Model):
+    """A target that did not serve the call."""
+
+    model: Text
+    """Canonical model id."""
+    reason: Text
+    """Machine word."""
+    message: Maybe[Text] = None
+    """For a person."""
+
+
+class MessageStartEvent(Model):
+    """The answer begins."""
+
+    type: Literal["message_start"] = "message_start"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    model: Maybe[Text] = None
+    """Canonical id of the serving model."""
+    response_id: Maybe[Text] = None
+    """The provider's id of the answer."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+
+
+class TextDeltaEvent(Model):
+    """More text of a text block."""
+
+    type: Literal["text_delta"] = "text_delta"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    text: Text
+    """The added text."""
+
+
+class ThinkingDeltaEvent(Model):
+    """More reasoning of a thinking block."""
+
+    type: Literal["thinking_delta"] = "thinking_delta"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    text: Text
+    """The added reasoning."""
+    signature: Text | None = None
+    """Only on the last delta of a block."""
+
+
+class ToolUseStartEvent(Model):
+    """A tool call begins."""
+
+    type: Literal["tool_use_start"] = "tool_use_start"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: Text
+    """Canonical id."""
+    name: Text
+    """Name of the tool."""
+
+
+class ToolUseInputDeltaEvent(Model):
+    """More argument text, as the provider wrote it."""
+
+    type: Literal["tool_use_input_delta"] = "tool_use_input_delta"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: Text
+    """Canonical id."""
+    text: Text
+    """A fragment of the argument text."""
+
+
+class ToolUseEndEvent(Model):
+    """A tool call is complete."""
+
+    type: Literal["tool_use_end"] = "tool_use_end"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    id: Text
+    """Canonical id."""
+    name: Text
+    """Name of the tool."""
+    input: FreeObject
+    """The whole arguments."""
+    input_raw: Maybe[Text] = None
+    """The argument text, when it is not a JSON object."""
+
+
+class UsageUpdateEvent(Model):
+    """Usage so far; later ones replace earlier ones."""
+
+    type: Literal["usage_update"] = "usage_update"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    usage: Usage
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+
+
+class UnknownEvent(ReadModel):
+    """An event of a later version, to be skipped."""
+
+    KNOWN: ClassVar[frozenset[str]] = frozenset(
+        [
+            "message_start",
+            "block_start",
+            "text_delta",
+            "thinking_delta",
+            "tool_use_start",
+            "tool_use_input_delta",
+            "tool_use_end",
+            "block_stop",
+            "usage_update",
+            "message_complete",
+            "error",
+        ]
+    )
+
+    type: Text
+    """An event type that this version does not know."""
+
+
+ErrorCategory: TypeAlias = Literal[
+    "invalid_request",
+    "unsupported",
+    "loss_refused",
+    "authentication",
+    "permission",
+    "billing",
+    "not_found",
+    "rate_limit",
+    "context_overflow",
+    "content_filter",
+    "timeout",
+    "network",
+    "server_error",
+    "overloaded",
+    "invalid_response",
+    "stream_truncated",
+    "cancelled",
+    "no_candidate",
+    "internal",
+    "other",
+]
+"""Whose fault and what kind."""
+
+
+class Violation(Model):
+    """A broken rule."""
+
+    rule: Text
+    """Name of the rule."""
+    path: Text
+    """JSON Pointer to the place."""
+    message: Text
+    """What is wrong and what to do."""
+
+
+class TokenEstimate(Model):
+    """How many tokens a request will take."""
+
+    low: Annotated[int, Field(ge=0)]
+    """Hardly fewer."""
+    likely: Annotated[int, Field(ge=0)]
+    """The best guess."""
+    high: Annotated[int, Field(ge=0)]
+    """Hardly more."""
+
+
+class WireRequest(Model):
+    """An HTTP request in a provider's own format; it holds no secret."""
+
+    method: Text
+    """HTTP method."""
+    path: Text
+    """Path below the provider's base URL."""
+    headers: Maybe[TextMap] = None
+    """Headers that belong to the wire format."""
+    body: FreeObject
+    """The JSON body."""
+
+
+EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
+"""Who did what an event tells."""
+
+
+EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
+"""How private an event is, the most private first."""
+
+
+class Event(Model):
+    """
+    Something that happened to a session or to a turn, for programs that observe them. It holds no content of
+    a conversation and no secret.
+    """
+
+    id: Annotated[Text, Field(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
+    """ULID."""
+    type: Text
+    """
+    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
+    know.
+    """
+    alias: Maybe[Text] = None
+    """Another name of the type, in the dotted form of event catalogues."""
+    timestamp: Timestamp
+    """When it happened: UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
+    session_id: Text | None = None
+    """The session that it belongs to; null when there is none."""
+    turn_id: Text | None = None
+    """The turn that it belongs to; null when the caller named none."""
+    parent_event_id: Text | None = None
+    """The event that led to it; null when there is none."""
+    actor: EventActor
+    """Who did what an event tells."""
+    sensitivity: EventSensitivity
+    """How private an event is, the most private first."""
+    payload: FreeObject
+    """What there is to say, by type."""
+
+
+RoutingSlot: TypeAlias = Literal[
+    "per_message_override",
+    "manual_sticky",
+    "rule",
+    "pattern",
+    "delegate_request",
+    "workspace_default",
+    "global_default",
+]
+"""The places that may name a model, in the order in which they are asked."""
+
+
+RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
+"""What became of a candidate, or of a slot without one."""
+
+
+class RoutingChainEntry(Model):
+    """The verdict on one candidate, or on a slot that has none."""
+
+    policy: RoutingSlot
+    """The slot."""
+    verdict: RoutingVerdict
+    """What became of a candidate, or of a slot without one."""
+    candidate_model: Text | None
+    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
+    reason: Text
+    """Why the slot named it, for a person."""
+    rule_name: Maybe[Text] = None
+    """Name of the rule, for the slot rule."""
+    confidence: Annotated[Maybe[float], Field(ge=0.0, le=1.0)] = None
+    """Between 0 and 1, for the slot pattern."""
+    pattern_alternatives: Maybe[list[Text]] = None
+    """The models behind the proposed one, the best first, for the slot pattern."""
+    validation_failure: Maybe[Text] = None
+    """The first reason for which it was rejected, a machine word."""
+    missing: Maybe[Text] = None
+    """What its provider lacks to be called, for not_configured."""
+
+
+class RouteDecidedPayload(Model):
+    """Payload of the event route.decided: the whole decision of a turn."""
+
+    chosen_model: Text | None
+    """Canonical model id; null when no model can serve the turn."""
+    winner_index: Annotated[int, Field(ge=-1)]
+    """Position of the winner in the chain; -1 when no model can serve the turn."""
+    elapsed_ms: Annotated[float | None, Field(ge=0.0)]
+    """How long the decision took, in milliseconds; null when it was not measured."""
+    chain: list[RoutingChainEntry]
+    """The verdicts in order, up to the winner and no further."""
+
+
+class RoutingConstraintFailurePayload(Model):
+    """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
+
+    requested_model: Text
+    """Canonical id of the model that was asked for."""
+    active_model: Text | None
+    """The model that stays; null when the session had none."""
+    failures: list[Text]
+    """Why the conversation cannot go on there, machine words."""
+    message: Text
+    """What the user is told."""
+
+
+class SessionChangePayload(Model):
+    """Payload of the events session.*, message.* and turn.*: what changed in a session."""
+
+    message_id: Maybe[Text] = None
+    """The message that it is about."""
+    message_ids: Maybe[list[Text]] = None
+    """The messages that were appended, in order; role, status and model are those of the last."""
+    role: Maybe[Role] = None
+    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    status: Maybe[MessageStatus] = None
+    """
+    complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
+    generation failed.
+    """
+    model: Maybe[Text] = None
+    """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
+    superseded_by: Maybe[Text] = None
+    """The message that stands for this one and all that were behind it."""
+    parent_session_id: Maybe[Text] = None
+    """The session that this one was made from."""
+    parent_message_id: Maybe[Text] = None
+    """The last message of that session that this one began with."""
+    category: Maybe[ErrorCategory] = None
+    """Whose fault and what kind."""
+
+
+class LossPolicy(Model):
+    """What to do with content that the target cannot express."""
+
+    on_drop: OnDrop = "drop"
+    """drop: leave it out and report. error: refuse. placeholder: put a short text in its place and report."""
+    strict: Maybe[LossSeverity] = None
+    """Refuse when any loss is at least this severe."""
+    unanswered: Unanswered = "error"
+    """
+    What to do with tool calls of a request that have no result. error: refuse where the target takes none.
+    placeholder: put a result that says so behind each and report.
+    """
+
+
+class FailedAttempt(Model):
+    """One call to a provider that gave no answer."""
+
+    model: Text
+    """Canonical id of the model that was asked."""
+    category: ErrorCategory
+    """Whose fault and what kind."""
+    status: Annotated[Maybe[int], Field(ge=0)] = None
+    """HTTP status of the provider."""
+    waited: Maybe[float] = None
+    """Seconds that were waited before the same model was asked again; absent when it was not."""
+
+
+class Error(Model):
+    """What went wrong, where, and whether to try again."""
+
+    category: ErrorCategory
+    """Whose fault and what kind."""
+    message: Text
+    """What is wrong and what to do; it holds no content and no secret."""
+    provider_message: Maybe[Text] = None
+    """
+    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
+    It may hold content of the conversation: it is for whoever made the call, and for no log.
+    """
+    path: Maybe[Text] = None
+    """JSON Pointer to the place in the input."""
+    retryable: bool = False
+    """Whether the same call may succeed later."""
+    retry_after: Maybe[float] = None
+    """Seconds to wait before trying again."""
+    status: Annotated[Maybe[int], Field(ge=0)] = None
+    """HTTP status of the provider."""
+    code: Maybe[Text] = None
+    """The provider's own error word."""
+    request_id: Maybe[Text] = None
+    """The provider's id of the call that failed, for whoever asks the provider about it."""
+    provider: Maybe[Text] = None
+    """The provider that failed."""
+    adapter: Maybe[Text] = None
+    """The adapter that was at work."""
+    loss: Maybe[list[LossEntry]] = None
+    """For loss_refused, the whole report."""
+    violations: Maybe[list[Violation]] = None
+    """For invalid_request, all that is wrong."""
+    attempts: Maybe[list[FailedAttempt]] = None
+    """All calls that failed, in order, when there was more than one."""
+    skipped: Maybe[list[SkippedTarget]] = None
+    """Candidates that could not serve the call, each with the reason, when there were several."""
+    raw: FreeJson = None
+    """The provider's error body, on request."""
+
+
+class MediaSource(Model):
+    """Where the bytes of a medium are."""
+
+    kind: MediaSourceKind
+    """
+    base64: data is base64 text. url: data is a URL that the provider fetches. file_ref: data is a path
+    relative to the workspace. file_id: data is a provider's file id. text: data is plain text. blocks: the
+    document is the list in content.
+    """
+    data: Maybe[Text] = None
+    """Base64 text, URL, path, file id or plain text, by kind."""
+    content: Maybe[list["ContentBlock"]] = None
+    """The blocks of a document of kind blocks."""
+    provider: Text | None = None
+    """The provider that a file_id belongs to."""
+
+
+class ImageBlock(MediaMethods, Model):
+    """A picture."""
+
+    type: Literal["image"] = "image"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Annotated[
+        Maybe[Text], Field(pattern="^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")
+    ] = None
+    """IANA media type, e.g. image/png."""
+    detail: Maybe[Text] = None
+    """How closely to look: auto, low, high or original."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class AudioBlock(MediaMethods, Model):
+    """Sound."""
+
+    type: Literal["audio"] = "audio"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Annotated[
+        Maybe[Text], Field(pattern="^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")
+    ] = None
+    """IANA media type, e.g. audio/wav."""
+    transcript: Maybe[Text] = None
+    """What is said, where the provider gives it."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class VideoBlock(MediaMethods, Model):
+    """A film."""
+
+    type: Literal["video"] = "video"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Annotated[
+        Maybe[Text], Field(pattern="^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")
+    ] = None
+    """IANA media type, e.g. video/mp4."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class DocumentBlock(MediaMethods, Model):
+    """A document, e.g. a PDF."""
+
+    type: Literal["document"] = "document"
+    source: MediaSource
+    """Where the bytes of a medium are."""
+    media_type: Annotated[
+        Maybe[Text], Field(pattern="^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")
+    ] = None
+    """IANA media type, e.g. application/pdf."""
+    name: Maybe[Text] = None
+    """File name."""
+    title: Maybe[Text] = None
+    """Title shown to the model."""
+    context: Maybe[Text] = None
+    """What the model should know about the document; never cited."""
+    citations_enabled: Maybe[bool] = None
+    """True when the answer may cite this document."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class ToolResultBlock(ToolResultMethods, Model):
+    """The answer to one tool call."""
+
+    type: Literal["tool_result"] = "tool_result"
+    tool_use_id: Annotated[Text, Field(pattern="^tu_[0-9A-Za-z]+$")]
+    """Id of the tool_use block that this answers."""
+    content: Annotated[list["ContentBlock"], TEXT_AS_BLOCKS]
+    """What the tool returned: text, images, audio, video, documents and opaque blocks."""
+    is_error: bool = False
+    """True when the tool failed."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    critical: Maybe[bool] = None
+    """When true this block is never dropped: a projection that cannot carry it fails."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+KnownBlock: TypeAlias = (
+    TextBlock
+    | ImageBlock
+    | AudioBlock
+    | VideoBlock
+    | DocumentBlock
+    | ToolUseBlock
+    | ToolResultBlock
+    | ThinkingBlock
+    | RedactedThinkingBlock
+    | OpaqueBlock
+)
+"""The blocks that this version knows; only these can be constructed."""
+
+
+ContentBlock: TypeAlias = Annotated[
+    Annotated[TextBlock, Tag("text")]
+    | Annotated[ImageBlock, Tag("image")]
+    | Annotated[AudioBlock, Tag("audio")]
+    | Annotated[VideoBlock, Tag("video")]
+    | Annotated[DocumentBlock, Tag("document")]
+    | Annotated[ToolUseBlock, Tag("tool_use")]
+    | Annotated[ToolResultBlock, Tag("tool_result")]
+    | Annotated[ThinkingBlock, Tag("thinking")]
+    | Annotated[RedactedThinkingBlock, Tag("redacted_thinking")]
+    | Annotated[OpaqueBlock, Tag("opaque")]
+    | Annotated[UnknownBlock, Tag("*")],
+    Discriminator(UnknownBlock.tag_of),
+]
+"""One piece of a message's content."""
+
+
+class Message(MessageMethods, Model):
+    """One turn of a conversation."""
+
+    id: Annotated[Maybe[Text], Field(pattern="^[0-7][0-9A-HJKMNP-TV-Z]{25}$")] = None
+    """ULID, strictly increasing in a session; filled in by the core."""
+    session_id: Text | None = None
+    """The session that it belongs to; bound when it is appended."""
+    role: Role
+    """Who speaks. system and developer hold instructions, tool holds one tool result."""
+    content: Annotated[list[ContentBlock], TEXT_AS_BLOCKS]
+    """The blocks, in order; the order has meaning."""
+    name: Maybe[Text] = None
+    """Name of the participant, where the provider takes one."""
+    cache: Maybe[CacheHint] = None
+    """Asks the provider to keep the prompt up to and including this item in its cache."""
+    priority: Maybe[int] = None
+    """For explicit sorting only; lower is earlier, 50 when absent."""
+    critical: Maybe[bool] = None
+    """When true no block of this message is ever dropped."""
+    metadata: Maybe[MessageMetadata] = None
+    """What is known about a message beside its content."""
+    created_at: Maybe[Timestamp] = None
+    """
+    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
+    2026-05-08T12:00:00.000000Z.
+    """
+    schema_version: Literal[1] = 1
+    """Version of the message schema."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    extra: Maybe[FreeObject] = None
+    """The user's own data, namespaced keys; never sent."""
+
+
+class Request(RequestMethods, Model):
+    """All that a model is asked, for any provider."""
+
+    model: Annotated[Maybe[Text], Field(pattern="^[^:]+:.+$")] = None
+    """Canonical model id, provider:name."""
+    system: Maybe[Annotated[list[TextBlock], TEXT_AS_BLOCKS]] = None
+    """Instructions placed before all messages; the same as a first system message."""
+    messages: list[Message]
+    """The conversation, in order."""
+    tools: Maybe[list[Tool]] = None
+    """The tools that may be called."""
+    tool_choice: Maybe[ToolChoice] = None
+    """How freely the model may call tools."""
+    parallel_tool_calls: Maybe[bool] = None
+    """Whether one answer may hold several calls."""
+    response_format: Maybe[ResponseFormat] = None
+    """The form that the answer must have."""
+    max_output_tokens: Annotated[Maybe[int], Field(ge=0)] = None
+    """Limit of generated tokens, reasoning included."""
+    temperature: Maybe[float] = None
+    """Sampling temperature."""
+    top_p: Maybe[float] = None
+    """Nucleus sampling."""
+    top_k: Maybe[float] = None
+    """Sample from the k likeliest tokens."""
+    frequency_penalty: Maybe[float] = None
+    """Penalty on repeated tokens."""
+    presence_penalty: Maybe[float] = None
+    """Penalty on tokens that occurred."""
+    seed: Maybe[int] = None
+    """Seed of the sampler; any integer."""
+    stop: Maybe[list[Text]] = None
+    """Texts that end the answer."""
+    n: Annotated[Maybe[int], Field(ge=1)] = None
+    """How many answers."""
+    logprobs: Maybe[bool] = None
+    """Whether to return log probabilities."""
+    top_logprobs: Annotated[Maybe[int], Field(ge=0)] = None
+    """How many alternatives per token."""
+    reasoning: Maybe[Reasoning] = None
+    """How much the model may think."""
+    verbosity: Maybe[Text] = None
+    """How long the answer should be: low, medium or high."""
+    service_tier: Maybe[Text] = None
+    """The provider's service class."""
+    user: Maybe[Text] = None
+    """Stable pseudonymous id of the end user, for abuse detection."""
+    metadata: Maybe[FreeObject] = None
+    """Data kept with the request by the provider."""
+    cache: Maybe[CacheHint] = None
+    """Caches the longest possible prefix."""
+    stream: Maybe[bool] = None
+    """Whether the answer is streamed."""
+    options: Maybe[FreeObject] = None
+    """Per adapter, members of its wire request that have no canonical meaning, verbatim."""
+    loss_policy: Maybe[LossPolicy] = None
+    """What to do with content that the target cannot express."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class Choice(Model):
+    """One of several answers."""
+
+    message: Message
+    """One turn of a conversation."""
+    finish_reason: FinishReason
+    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    finish_reason_raw: Text | None = None
+    """The provider's own word."""
+    stop_sequence: Text | None = None
+    """The stop text that ended the answer."""
+    logprobs: Maybe[FreeObject] = None
+    """Log probabilities, as the provider gives them."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+
+
+class Response(ResponseMethods, Model):
+    """A model's answer."""
+
+    id: Maybe[Text] = None
+    """The provider's id of the answer."""
+    model: Maybe[Text] = None
+    """Canonical id of the model that served the call."""
+    requested_model: Maybe[Text] = None
+    """Canonical id of the model that was asked for."""
+    message: Message
+    """One turn of a conversation."""
+    finish_reason: FinishReason
+    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
+    finish_reason_raw: Text | None = None
+    """The provider's own word."""
+    stop_sequence: Text | None = None
+    """The stop text that ended the answer."""
+    usage: Maybe[Usage] = None
+    """
+    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
+    creation.
+    """
+    alternatives: Maybe[list[Choice]] = None
+    """Further answers, when n was above 1."""
+    logprobs: Maybe[FreeObject] = None
+    """Log probabilities, as the provider gives them."""
+    loss: Maybe[list[LossEntry]] = None
+    """What was lost on the way to the provider."""
+    skipped: Maybe[list[SkippedTarget]] = None
+    """Candidates that did not serve the call, each with the reason."""
+    attempts: Maybe[list[FailedAttempt]] = None
+    """Calls that failed before the one that gave this answer, in order."""
+    provider_state: Maybe[ProviderState] = None
+    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
+    raw: Maybe[FreeObject] = None
+    """The provider's whole answer, on request."""
+
+
+class BlockStartEvent(Model):
+    """A block begins; block is what is known of it."""
+
+    type: Literal["block_start"] = "block_start"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    block: ContentBlock
+    """One piece of a message's content."""
+
+
+class BlockStopEvent(Model):
+    """A block ends; block is authoritative."""
+
+    type: Literal["block_stop"] = "block_stop"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    index: Annotated[int, Field(ge=0)]
+    """Position of the block in the message."""
+    choice: Annotated[Maybe[int], Field(ge=0)] = None
+    """Which answer, when n was above 1; 0 when absent."""
+    block: ContentBlock
+    """One piece of a message's content."""
+
+
+class MessageCompleteEvent(Model):
+    """The answer is complete; nothing follows."""
+
+    type: Literal["message_complete"] = "message_complete"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    response: Response
+    """A model's answer."""
+    places: Maybe[list[int]] = None
+    """
+    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
+    then some stand elsewhere, or are one with another.
+    """
+
+
+class ErrorEvent(Model):
+    """The answer failed; nothing follows."""
+
+    type: Literal["error"] = "error"
+    message_id: Maybe[Text] = None
+    """The message that the event belongs to."""
+    error: Error
+    """What went wrong, where, and whether to try again."""
+    response: Maybe[Response] = None
+    """What had arrived, with status error."""
+
+
+KnownEvent: TypeAlias = (
+    MessageStartEvent
+    | BlockStartEvent
+    | TextDeltaEvent
+    | ThinkingDeltaEvent
+    | ToolUseStartEvent
+    | ToolUseInputDeltaEvent
+    | ToolUseEndEvent
+    | BlockStopEvent
+    | UsageUpdateEvent
+    | MessageCompleteEvent
+    | ErrorEvent
+)
+"""The events that this version knows."""
+
+
+StreamEvent: TypeAlias = Annotated[
+    Annotated[MessageStartEvent, Tag("message_start")]
+    | Annotated[BlockStartEvent, Tag("block_start")]
+    | Annotated[TextDeltaEvent, Tag("text_delta")]
+    | Annotated[ThinkingDeltaEvent, Tag("thinking_delta")]
+    | Annotated[ToolUseStartEvent, Tag("tool_use_start")]
+    | Annotated[ToolUseInputDeltaEvent, Tag("tool_use_input_delta")]
+    | Annotated[ToolUseEndEvent, Tag("tool_use_end")]
+    | Annotated[BlockStopEvent, Tag("block_stop")]
+    | Annotated[UsageUpdateEvent, Tag("usage_update")]
+    | Annotated[MessageCompleteEvent, Tag("message_complete")]
+    | Annotated[ErrorEvent, Tag("error")]
+    | Annotated[UnknownEvent, Tag("*")],
+    Discriminator(UnknownEvent.tag_of),
+]
+"""One event of a streamed answer."""
 
 __all__ = [
     "AudioBlock",
@@ -108,1250 +1321,3 @@ __all__ = [
     "Violation",
     "WireRequest",
 ]
-
-Role: TypeAlias = Literal["system", "developer", "user", "assistant", "tool"]
-"""Who speaks. system and developer hold instructions, tool holds one tool result."""
-
-
-class ProviderState(Model):
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-    adapter: Text
-    """The wire protocol that wrote this state, e.g. anthropic_messages."""
-    provider: Text | None = None
-    """The provider that issued it, e.g. anthropic; null when not known."""
-    origin: Maybe[Text] = None
-    """
-    Where exactly it was issued, an opaque text (spec/1-values.md#origin): only there does it mean anything.
-    Absent when it is not bound to more than its provider, or when that is not known.
-    """
-    id: Maybe[Text] = None
-    """The provider's own id of this item (tool call id, message id, item id)."""
-    signature: Maybe[Text] = None
-    """An opaque signature or encrypted token bound to this item, e.g. a thought signature."""
-    fields: Maybe[FreeObject] = None
-    """Members of the provider's own item that have no canonical meaning, verbatim."""
-    encoding: Maybe[FreeObject] = None
-    """
-    How the provider's item was spelt (a string instead of a list, an explicit null, the argument text). It
-    changes no meaning and is used only to write the same wire again.
-    """
-
-
-class CacheHint(Model):
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-
-    ttl: Maybe[Annotated[Text, Field(pattern=r"^[0-9]+[mh]$")]] = None
-    """How long to keep it, e.g. 5m or 1h; the provider's default when absent."""
-
-
-MediaSourceKind: TypeAlias = Literal["base64", "url", "file_ref", "file_id", "text", "blocks"]
-"""
-How a medium is given. base64: as base64 text. url: by an address that the provider fetches. file_ref: by
-a path relative to the workspace. file_id: by the provider's file id. text: as plain text. blocks: as a
-list of blocks.
-"""
-
-
-class MediaSource(Model):
-    """Where the bytes of a medium are."""
-
-    kind: MediaSourceKind
-    """
-    base64: data is base64 text. url: data is a URL that the provider fetches. file_ref: data is a path
-    relative to the workspace. file_id: data is a provider's file id. text: data is plain text. blocks: the
-    document is the list in content.
-    """
-    data: Maybe[Text] = None
-    """Base64 text, URL, path, file id or plain text, by kind."""
-    content: "Maybe[list[ContentBlock]]" = None
-    """The blocks of a document of kind blocks."""
-    provider: Text | None = None
-    """The provider that a file_id belongs to."""
-
-
-class Citation(Model):
-    """A place that supports a span of text."""
-
-    type: Text
-    """The provider's kind of citation, e.g. char_location, page_location, url_citation."""
-    url: Maybe[Text] = None
-    """The cited address."""
-    title: Maybe[Text] = None
-    """Title of the cited source."""
-    cited_text: Maybe[Text] = None
-    """The quoted text."""
-    start_index: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Start of the cited span in the answer's text, in characters."""
-    end_index: Maybe[Annotated[int, Field(ge=0)]] = None
-    """End of the cited span in the answer's text, in characters."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class TextBlock(Model):
-    """Text."""
-
-    TAG: ClassVar[str | None] = "text"
-
-    type: Literal["text"] = "text"
-    text: Text
-    """The text; it may be empty."""
-    citations: Maybe[list[Citation]] = None
-    """Sources of this text."""
-    refusal: Maybe[bool] = None
-    """True when the text is the model's refusal to answer."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class ImageBlock(MediaMethods, Model):
-    """A picture."""
-
-    TAG: ClassVar[str | None] = "image"
-
-    type: Literal["image"] = "image"
-    source: MediaSource
-    """Where the bytes of a medium are."""
-    media_type: Maybe[
-        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
-    ] = None
-    """IANA media type, e.g. image/png."""
-    detail: Maybe[Text] = None
-    """How closely to look: auto, low, high or original."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class AudioBlock(MediaMethods, Model):
-    """Sound."""
-
-    TAG: ClassVar[str | None] = "audio"
-
-    type: Literal["audio"] = "audio"
-    source: MediaSource
-    """Where the bytes of a medium are."""
-    media_type: Maybe[
-        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
-    ] = None
-    """IANA media type, e.g. audio/wav."""
-    transcript: Maybe[Text] = None
-    """What is said, where the provider gives it."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class VideoBlock(MediaMethods, Model):
-    """A film."""
-
-    TAG: ClassVar[str | None] = "video"
-
-    type: Literal["video"] = "video"
-    source: MediaSource
-    """Where the bytes of a medium are."""
-    media_type: Maybe[
-        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
-    ] = None
-    """IANA media type, e.g. video/mp4."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class DocumentBlock(MediaMethods, Model):
-    """A document, e.g. a PDF."""
-
-    TAG: ClassVar[str | None] = "document"
-
-    type: Literal["document"] = "document"
-    source: MediaSource
-    """Where the bytes of a medium are."""
-    media_type: Maybe[
-        Annotated[Text, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?$")]
-    ] = None
-    """IANA media type, e.g. application/pdf."""
-    name: Maybe[Text] = None
-    """File name."""
-    title: Maybe[Text] = None
-    """Title shown to the model."""
-    context: Maybe[Text] = None
-    """What the model should know about the document; never cited."""
-    citations_enabled: Maybe[bool] = None
-    """True when the answer may cite this document."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-ToolUseKind: TypeAlias = Literal["function", "custom"]
-"""How the arguments of a call are written. function: JSON. custom: free text."""
-
-
-class ToolUseBlock(Model):
-    """The model asks for a tool to be run."""
-
-    TAG: ClassVar[str | None] = "tool_use"
-
-    type: Literal["tool_use"] = "tool_use"
-    id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
-    """Canonical id, tu_ and a ULID."""
-    name: Annotated[Text, Field(min_length=1)]
-    """Name of the tool."""
-    input: FreeObject
-    """The arguments, an object that satisfies the tool's schema."""
-    input_raw: Maybe[Text] = None
-    """
-    The arguments exactly as the model wrote them, present when they are not a JSON object (input is then
-    empty), and for custom tools.
-    """
-    kind: Maybe[ToolUseKind] = None
-    """function: arguments are JSON. custom: the argument is free text in input_raw."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class ToolResultBlock(ToolResultMethods, Model):
-    """The answer to one tool call."""
-
-    TAG: ClassVar[str | None] = "tool_result"
-
-    type: Literal["tool_result"] = "tool_result"
-    tool_use_id: Annotated[Text, Field(pattern=r"^tu_[0-9A-Za-z]+$")]
-    """Id of the tool_use block that this answers."""
-    content: "Annotated[list[ContentBlock], TEXT_AS_BLOCKS]"
-    """What the tool returned: text, images, audio, video, documents and opaque blocks."""
-    is_error: bool = False
-    """True when the tool failed."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class ThinkingBlock(Model):
-    """The model's reasoning."""
-
-    TAG: ClassVar[str | None] = "thinking"
-
-    type: Literal["thinking"] = "thinking"
-    text: Text
-    """The reasoning; it may be empty when only the signature was given."""
-    signature: Text | None = None
-    """The provider's opaque proof that it wrote this block."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class RedactedThinkingBlock(Model):
-    """Reasoning that the provider encrypted."""
-
-    TAG: ClassVar[str | None] = "redacted_thinking"
-
-    type: Literal["redacted_thinking"] = "redacted_thinking"
-    data: Text
-    """The opaque blob."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class OpaqueBlock(Model):
-    """
-    A provider's own item that has no canonical meaning. It goes back verbatim to its adapter and is a loss
-    elsewhere.
-    """
-
-    TAG: ClassVar[str | None] = "opaque"
-
-    type: Literal["opaque"] = "opaque"
-    adapter: Text
-    """The wire protocol that the item belongs to."""
-    provider: Text | None = None
-    """The provider that issued it."""
-    origin: Maybe[Text] = None
-    """Where exactly it was issued, as in ProviderState."""
-    kind: Maybe[Text] = None
-    """The provider's own type word."""
-    value: FreeObject
-    """The item, verbatim."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    critical: Maybe[bool] = None
-    """When true this block is never dropped: a projection that cannot carry it fails."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-_KNOWN_BLOCK_TYPES = frozenset(
-    {
-        "text",
-        "image",
-        "audio",
-        "video",
-        "document",
-        "tool_use",
-        "tool_result",
-        "thinking",
-        "redacted_thinking",
-        "opaque",
-    }
-)
-
-
-class UnknownBlock(ReadModel):
-    """A block of a later version: kept whole and written back, never constructed."""
-
-    type: Annotated[str, none_of(_KNOWN_BLOCK_TYPES)]
-    """A type word that this version does not know."""
-
-
-KnownBlock: TypeAlias = (
-    TextBlock
-    | ImageBlock
-    | AudioBlock
-    | VideoBlock
-    | DocumentBlock
-    | ToolUseBlock
-    | ToolResultBlock
-    | ThinkingBlock
-    | RedactedThinkingBlock
-    | OpaqueBlock
-)
-"""One piece of a message's content. Those that this version knows."""
-
-ContentBlock: TypeAlias = Annotated[
-    Annotated[TextBlock, Tag("text")]
-    | Annotated[ImageBlock, Tag("image")]
-    | Annotated[AudioBlock, Tag("audio")]
-    | Annotated[VideoBlock, Tag("video")]
-    | Annotated[DocumentBlock, Tag("document")]
-    | Annotated[ToolUseBlock, Tag("tool_use")]
-    | Annotated[ToolResultBlock, Tag("tool_result")]
-    | Annotated[ThinkingBlock, Tag("thinking")]
-    | Annotated[RedactedThinkingBlock, Tag("redacted_thinking")]
-    | Annotated[OpaqueBlock, Tag("opaque")]
-    | Annotated[UnknownBlock, Tag("*")],
-    Discriminator(tag_among(_KNOWN_BLOCK_TYPES, "*")),
-]
-"""One piece of a message's content."""
-
-MessageStatus: TypeAlias = Literal["complete", "partial", "cancelled", "error"]
-"""
-complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
-generation failed.
-"""
-
-RoutingMode: TypeAlias = Literal["override", "manual", "rule", "pattern", "delegate", "default"]
-"""Why this model answered, in short."""
-
-
-class RoutingDecisionRecord(Model):
-    """Compact record of a routing decision; the whole chain is in the route.decided event."""
-
-    mode: RoutingMode
-    """Why this model answered, in short."""
-    chosen_model: Text
-    """Canonical model id; the same as metadata.model."""
-    reason: Text
-    """Why, for a person."""
-    rule_name: Text | None = None
-    """Name of the rule, for mode rule."""
-    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
-    """Between 0 and 1, for mode pattern."""
-    alternatives_considered: Maybe[list[Text]] = None
-    """Canonical ids of the candidates that were passed over, in order."""
-
-
-class Usage(Model):
-    """
-    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
-    creation.
-    """
-
-    input_tokens: Annotated[int, Field(ge=0)]
-    """Prompt tokens that were neither read from nor written to a cache."""
-    output_tokens: Annotated[int, Field(ge=0)]
-    """Generated tokens, reasoning included."""
-    cached_input_tokens: Annotated[int, Field(ge=0)] = 0
-    """Prompt tokens read from a cache."""
-    cache_creation_input_tokens: Annotated[int, Field(ge=0)] = 0
-    """Prompt tokens written to a cache."""
-    cache_creation_1h_input_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
-    """The part of cache_creation_input_tokens that is kept for one hour."""
-    reasoning_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
-    """The part of output_tokens spent on reasoning."""
-    cost_usd: Money | None = None
-    """Exact decimal US dollars from the local price table; null when unpriced."""
-    pricing_version: Text | None = None
-    """Version of the price table that was used."""
-    latency_ms: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Wall time of the call in milliseconds."""
-    estimated: Maybe[bool] = None
-    """True when the provider gave no usage and the counts are estimates."""
-    raw: Maybe[FreeObject] = None
-    """The provider's own usage object, verbatim."""
-
-
-class MessageMetadata(Model):
-    """What is known about a message beside its content."""
-
-    model: Text | None = None
-    """Canonical model id, provider:name."""
-    provider: Text | None = None
-    """Provider key, e.g. anthropic."""
-    routing: RoutingDecisionRecord | None = None
-    """Why this model answered."""
-    usage: Usage | None = None
-    """Tokens, money and time."""
-    parent_tool_use_id: Text | None = None
-    """On tool messages, the id of the call that is answered."""
-    status: MessageStatus = "complete"
-    """Where the message stands."""
-    provider_raw: FreeObject | None = None
-    """The adapter's own data, opaque to everyone else; not part of equality or of the hash."""
-    user_id: Text | None = None
-    """Pseudonymous principal, usr_ and a ULID."""
-    team_id: Text | None = None
-    """Pseudonymous team, team_ and a ULID."""
-
-
-class Message(MessageMethods, Model):
-    """One turn of a conversation."""
-
-    id: Maybe[Annotated[Text, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]] = None
-    """ULID, strictly increasing in a session; filled in by the core."""
-    session_id: Text | None = None
-    """The session that it belongs to; bound when it is appended."""
-    role: Role
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
-    content: Annotated[list[ContentBlock], TEXT_AS_BLOCKS]
-    """The blocks, in order; the order has meaning."""
-    name: Maybe[Text] = None
-    """Name of the participant, where the provider takes one."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    priority: Maybe[int] = None
-    """For explicit sorting only; lower is earlier, 50 when absent."""
-    critical: Maybe[bool] = None
-    """When true no block of this message is ever dropped."""
-    metadata: Maybe[MessageMetadata] = None
-    """What is known about a message beside its content."""
-    created_at: Maybe[Timestamp] = None
-    """
-    When it was made: RFC 3339 with an offset; canonical is UTC with six fractional digits, e.g.
-    2026-05-08T12:00:00.000000Z.
-    """
-    schema_version: Literal[1] = 1
-    """Version of the message schema."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-    extra: Maybe[FreeObject] = None
-    """The user's own data, namespaced keys; never sent."""
-
-
-SideEffects: TypeAlias = Literal["none", "read", "write", "execute", "network"]
-"""The worst that a tool can do; a tool that does not say is treated as execute."""
-
-ToolKind: TypeAlias = Literal["function", "custom", "provider"]
-"""
-Who defines a tool and how its arguments are written. function: JSON arguments. custom: free text.
-provider: defined by a provider.
-"""
-
-
-class Tool(Model):
-    """A tool that the model may call."""
-
-    kind: Maybe[ToolKind] = None
-    """
-    function: JSON arguments. custom: free text. provider: run or defined by a provider, kept whole in
-    definition.
-    """
-    name: Annotated[Text, Field(min_length=1)]
-    """Unique in the request; snake_case in the strict profile."""
-    description: Maybe[Text] = None
-    """What the tool does, shown to the model."""
-    input_schema: Maybe[FreeObject] = None
-    """JSON Schema of the arguments."""
-    side_effects: Maybe[SideEffects] = None
-    """The worst that a tool can do; a tool that does not say is treated as execute."""
-    requires_workspace: bool = True
-    """True when the tool needs a workspace."""
-    strict: Maybe[bool] = None
-    """True when the provider must enforce the schema."""
-    format: Maybe[FreeObject] = None
-    """Grammar of a custom tool's text, as the provider defines it."""
-    adapter: Maybe[Text] = None
-    """For kind provider, the wire protocol that it belongs to."""
-    definition: Maybe[FreeObject] = None
-    """For kind provider, the provider's tool object, verbatim."""
-    cache: Maybe[CacheHint] = None
-    """Asks the provider to keep the prompt up to and including this item in its cache."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-ToolChoiceType: TypeAlias = Literal["auto", "none", "required", "tool", "allowed"]
-"""
-How freely tools may be called. auto: as the model likes. none: not at all. required: at least one. tool:
-the named one. allowed: only the listed ones.
-"""
-
-ToolChoiceMode: TypeAlias = Literal["auto", "required"]
-"""Whether one of the allowed tools must be called. auto: as the model likes. required: at least one."""
-
-
-class ToolChoice(Model):
-    """How freely the model may call tools."""
-
-    type: ToolChoiceType
-    """
-    auto: as it likes. none: not at all. required: at least one. tool: the named one. allowed: only those in
-    names.
-    """
-    name: Maybe[Text] = None
-    """For type tool, the name."""
-    names: Maybe[list[Text]] = None
-    """For type allowed, the names."""
-    mode: Maybe[ToolChoiceMode] = None
-    """For type allowed, whether a call is required."""
-    kind: Maybe[ToolKind] = None
-    """Kind of the named tool."""
-
-
-ResponseFormatType: TypeAlias = Literal["text", "json", "json_schema"]
-"""The form of an answer. text: free. json: any JSON object. json_schema: JSON that satisfies a schema."""
-
-
-class ResponseFormat(Model):
-    """The form that the answer must have."""
-
-    type: ResponseFormatType
-    """text: free. json: any JSON object. json_schema: JSON that satisfies schema."""
-    name: Maybe[Text] = None
-    """Name of the schema."""
-    description: Maybe[Text] = None
-    """What the schema is for."""
-    schema_: Annotated[Maybe[FreeObject], Field(alias="schema")] = None
-    """The JSON Schema."""
-    strict: bool | None = None
-    """Whether the provider must enforce the schema."""
-
-
-class Reasoning(Model):
-    """How much the model may think."""
-
-    mode: Maybe[Text] = None
-    """adaptive, enabled, disabled, or a provider's own word."""
-    effort: Maybe[Text] = None
-    """none, minimal, low, medium, high, xhigh or max."""
-    budget_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Limit of reasoning tokens."""
-    display: Maybe[Text] = None
-    """How the reasoning is shown: summarized, omitted or a provider's own word."""
-
-
-OnDrop: TypeAlias = Literal["drop", "error", "placeholder"]
-"""
-What to do with content that cannot be carried. drop: leave it out and report. error: refuse. placeholder:
-put a short text in its place and report.
-"""
-
-Unanswered: TypeAlias = Literal["error", "placeholder"]
-"""
-What to do with a tool call that has no result. error: refuse. placeholder: put a result that says so
-behind it and report.
-"""
-
-
-class LossPolicy(Model):
-    """What to do with content that the target cannot express."""
-
-    on_drop: OnDrop = "drop"
-    """drop: leave it out and report. error: refuse. placeholder: put a short text in its place and report."""
-    strict: "Maybe[LossSeverity]" = None
-    """Refuse when any loss is at least this severe."""
-    unanswered: Unanswered = "error"
-    """
-    What to do with tool calls of a request that have no result. error: refuse where the target takes none.
-    placeholder: put a result that says so behind each and report.
-    """
-
-
-class Request(RequestMethods, Model):
-    """All that a model is asked, for any provider."""
-
-    model: Maybe[Annotated[Text, Field(pattern=r"^[^:]+:.+$")]] = None
-    """Canonical model id, provider:name."""
-    system: Maybe[Annotated[list[TextBlock], TEXT_AS_BLOCKS]] = None
-    """Instructions placed before all messages; the same as a first system message."""
-    messages: list[Message]
-    """The conversation, in order."""
-    tools: Maybe[list[Tool]] = None
-    """The tools that may be called."""
-    tool_choice: Maybe[ToolChoice] = None
-    """How freely the model may call tools."""
-    parallel_tool_calls: Maybe[bool] = None
-    """Whether one answer may hold several calls."""
-    response_format: Maybe[ResponseFormat] = None
-    """The form that the answer must have."""
-    max_output_tokens: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Limit of generated tokens, reasoning included."""
-    temperature: Maybe[float] = None
-    """Sampling temperature."""
-    top_p: Maybe[float] = None
-    """Nucleus sampling."""
-    top_k: Maybe[float] = None
-    """Sample from the k likeliest tokens."""
-    frequency_penalty: Maybe[float] = None
-    """Penalty on repeated tokens."""
-    presence_penalty: Maybe[float] = None
-    """Penalty on tokens that occurred."""
-    seed: Maybe[int] = None
-    """Seed of the sampler; any integer."""
-    stop: Maybe[list[Text]] = None
-    """Texts that end the answer."""
-    n: Maybe[Annotated[int, Field(ge=1)]] = None
-    """How many answers."""
-    logprobs: Maybe[bool] = None
-    """Whether to return log probabilities."""
-    top_logprobs: Maybe[Annotated[int, Field(ge=0)]] = None
-    """How many alternatives per token."""
-    reasoning: Maybe[Reasoning] = None
-    """How much the model may think."""
-    verbosity: Maybe[Text] = None
-    """How long the answer should be: low, medium or high."""
-    service_tier: Maybe[Text] = None
-    """The provider's service class."""
-    user: Maybe[Text] = None
-    """Stable pseudonymous id of the end user, for abuse detection."""
-    metadata: Maybe[FreeObject] = None
-    """Data kept with the request by the provider."""
-    cache: Maybe[CacheHint] = None
-    """Caches the longest possible prefix."""
-    stream: Maybe[bool] = None
-    """Whether the answer is streamed."""
-    options: Maybe[FreeObject] = None
-    """Per adapter, members of its wire request that have no canonical meaning, verbatim."""
-    loss_policy: Maybe[LossPolicy] = None
-    """What to do with content that the target cannot express."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-LossOp: TypeAlias = Literal["drop", "replace", "move", "merge"]
-"""What happened to the value at path."""
-
-LossSeverity: TypeAlias = Literal["representation", "weakened", "lost"]
-"""
-representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
-the meaning is gone.
-"""
-
-
-class LossEntry(Model):
-    """One change that a projection made."""
-
-    op: LossOp
-    """What happened to the value at path."""
-    path: Annotated[Text, Field(pattern=r"^(/.*)?$")]
-    """JSON Pointer into the request as written."""
-    to: Maybe[Annotated[Text, Field(pattern=r"^(/.*)?$")]] = None
-    """For move and merge, the JSON Pointer of the destination, in the request as written."""
-    value: FreeJson = None
-    """For replace, the value that stands there now. For move, what is left behind; nothing when absent."""
-    code: Annotated[Text, Field(pattern=r"^[a-z][a-z0-9_]*$")]
-    """Reason, from the closed list in spec/registry/loss_codes.json."""
-    severity: LossSeverity
-    """
-    representation: another representation, the same meaning. weakened: the meaning is there but weaker. lost:
-    the meaning is gone.
-    """
-    message: Text
-    """What happened, for a person; it never holds content."""
-
-
-FinishReason: TypeAlias = Literal[
-    "stop", "stop_sequence", "length", "tool_calls", "content_filter", "refusal", "pause", "cancelled", "error", "other"
-]
-"""Why the answer ended. tool_calls whenever the answer holds calls to run."""
-
-
-class Choice(Model):
-    """One of several answers."""
-
-    message: Message
-    """One turn of a conversation."""
-    finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
-    finish_reason_raw: Text | None = None
-    """The provider's own word."""
-    stop_sequence: Text | None = None
-    """The stop text that ended the answer."""
-    logprobs: Maybe[FreeObject] = None
-    """Log probabilities, as the provider gives them."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-
-
-class Response(ResponseMethods, Model):
-    """A model's answer."""
-
-    id: Maybe[Text] = None
-    """The provider's id of the answer."""
-    model: Maybe[Text] = None
-    """Canonical id of the model that served the call."""
-    requested_model: Maybe[Text] = None
-    """Canonical id of the model that was asked for."""
-    message: Message
-    """One turn of a conversation."""
-    finish_reason: FinishReason
-    """Why the answer ended. tool_calls whenever the answer holds calls to run."""
-    finish_reason_raw: Text | None = None
-    """The provider's own word."""
-    stop_sequence: Text | None = None
-    """The stop text that ended the answer."""
-    usage: Maybe[Usage] = None
-    """
-    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
-    creation.
-    """
-    alternatives: Maybe[list[Choice]] = None
-    """Further answers, when n was above 1."""
-    logprobs: Maybe[FreeObject] = None
-    """Log probabilities, as the provider gives them."""
-    loss: Maybe[list[LossEntry]] = None
-    """What was lost on the way to the provider."""
-    skipped: "Maybe[list[SkippedTarget]]" = None
-    """Candidates that did not serve the call, each with the reason."""
-    attempts: "Maybe[list[FailedAttempt]]" = None
-    """Calls that failed before the one that gave this answer, in order."""
-    provider_state: Maybe[ProviderState] = None
-    """State that belongs to one provider: it is replayed only to its origin and is reported as lost elsewhere."""
-    raw: Maybe[FreeObject] = None
-    """The provider's whole answer, on request."""
-
-
-class SkippedTarget(Model):
-    """A target that did not serve the call."""
-
-    model: Text
-    """Canonical model id."""
-    reason: Text
-    """Machine word."""
-    message: Maybe[Text] = None
-    """For a person."""
-
-
-class FailedAttempt(Model):
-    """One call to a provider that gave no answer."""
-
-    model: Text
-    """Canonical id of the model that was asked."""
-    category: "ErrorCategory"
-    """Whose fault and what kind."""
-    status: Maybe[Annotated[int, Field(ge=0)]] = None
-    """HTTP status of the provider."""
-    waited: Maybe[float] = None
-    """Seconds that were waited before the same model was asked again; absent when it was not."""
-
-
-class MessageStartEvent(Model):
-    """The answer begins."""
-
-    TAG: ClassVar[str | None] = "message_start"
-
-    type: Literal["message_start"] = "message_start"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    model: Maybe[Text] = None
-    """Canonical id of the serving model."""
-    response_id: Maybe[Text] = None
-    """The provider's id of the answer."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-
-
-class BlockStartEvent(Model):
-    """A block begins; block is what is known of it."""
-
-    TAG: ClassVar[str | None] = "block_start"
-
-    type: Literal["block_start"] = "block_start"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    block: ContentBlock
-    """One piece of a message's content."""
-
-
-class BlockStopEvent(Model):
-    """A block ends; block is authoritative."""
-
-    TAG: ClassVar[str | None] = "block_stop"
-
-    type: Literal["block_stop"] = "block_stop"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    block: ContentBlock
-    """One piece of a message's content."""
-
-
-class TextDeltaEvent(Model):
-    """More text of a text block."""
-
-    TAG: ClassVar[str | None] = "text_delta"
-
-    type: Literal["text_delta"] = "text_delta"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    text: Text
-    """The added text."""
-
-
-class ThinkingDeltaEvent(Model):
-    """More reasoning of a thinking block."""
-
-    TAG: ClassVar[str | None] = "thinking_delta"
-
-    type: Literal["thinking_delta"] = "thinking_delta"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    text: Text
-    """The added reasoning."""
-    signature: Text | None = None
-    """Only on the last delta of a block."""
-
-
-class ToolUseStartEvent(Model):
-    """A tool call begins."""
-
-    TAG: ClassVar[str | None] = "tool_use_start"
-
-    type: Literal["tool_use_start"] = "tool_use_start"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    id: Text
-    """Canonical id."""
-    name: Text
-    """Name of the tool."""
-
-
-class ToolUseInputDeltaEvent(Model):
-    """More argument text, as the provider wrote it."""
-
-    TAG: ClassVar[str | None] = "tool_use_input_delta"
-
-    type: Literal["tool_use_input_delta"] = "tool_use_input_delta"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    id: Text
-    """Canonical id."""
-    text: Text
-    """A fragment of the argument text."""
-
-
-class ToolUseEndEvent(Model):
-    """A tool call is complete."""
-
-    TAG: ClassVar[str | None] = "tool_use_end"
-
-    type: Literal["tool_use_end"] = "tool_use_end"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    index: Annotated[int, Field(ge=0)]
-    """Position of the block in the message."""
-    choice: Maybe[Annotated[int, Field(ge=0)]] = None
-    """Which answer, when n was above 1; 0 when absent."""
-    id: Text
-    """Canonical id."""
-    name: Text
-    """Name of the tool."""
-    input: FreeObject
-    """The whole arguments."""
-    input_raw: Maybe[Text] = None
-    """The argument text, when it is not a JSON object."""
-
-
-class UsageUpdateEvent(Model):
-    """Usage so far; later ones replace earlier ones."""
-
-    TAG: ClassVar[str | None] = "usage_update"
-
-    type: Literal["usage_update"] = "usage_update"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    usage: Usage
-    """
-    Tokens, money and time of one answer. The input buckets are disjoint: the prompt is input + cached + cache
-    creation.
-    """
-
-
-class MessageCompleteEvent(Model):
-    """The answer is complete; nothing follows."""
-
-    TAG: ClassVar[str | None] = "message_complete"
-
-    type: Literal["message_complete"] = "message_complete"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    response: Response
-    """A model's answer."""
-    places: Maybe[list[int]] = None
-    """
-    Where each block, by its index, stands in the content of the message. Present only where blocks came late:
-    then some stand elsewhere, or are one with another.
-    """
-
-
-class ErrorEvent(Model):
-    """The answer failed; nothing follows."""
-
-    TAG: ClassVar[str | None] = "error"
-
-    type: Literal["error"] = "error"
-    message_id: Maybe[Text] = None
-    """The message that the event belongs to."""
-    error: "Error"
-    """What went wrong, where, and whether to try again."""
-    response: Maybe[Response] = None
-    """What had arrived, with status error."""
-
-
-_KNOWN_EVENT_TYPES = frozenset(
-    {
-        "message_start",
-        "block_start",
-        "text_delta",
-        "thinking_delta",
-        "tool_use_start",
-        "tool_use_input_delta",
-        "tool_use_end",
-        "block_stop",
-        "usage_update",
-        "message_complete",
-        "error",
-    }
-)
-
-
-class UnknownEvent(ReadModel):
-    """An event of a later version, to be skipped."""
-
-    type: Annotated[str, none_of(_KNOWN_EVENT_TYPES)]
-    """An event type that this version does not know."""
-
-
-KnownEvent: TypeAlias = (
-    MessageStartEvent
-    | BlockStartEvent
-    | TextDeltaEvent
-    | ThinkingDeltaEvent
-    | ToolUseStartEvent
-    | ToolUseInputDeltaEvent
-    | ToolUseEndEvent
-    | BlockStopEvent
-    | UsageUpdateEvent
-    | MessageCompleteEvent
-    | ErrorEvent
-)
-"""One event of a streamed answer. Those that this version knows."""
-
-StreamEvent: TypeAlias = Annotated[
-    Annotated[MessageStartEvent, Tag("message_start")]
-    | Annotated[BlockStartEvent, Tag("block_start")]
-    | Annotated[TextDeltaEvent, Tag("text_delta")]
-    | Annotated[ThinkingDeltaEvent, Tag("thinking_delta")]
-    | Annotated[ToolUseStartEvent, Tag("tool_use_start")]
-    | Annotated[ToolUseInputDeltaEvent, Tag("tool_use_input_delta")]
-    | Annotated[ToolUseEndEvent, Tag("tool_use_end")]
-    | Annotated[BlockStopEvent, Tag("block_stop")]
-    | Annotated[UsageUpdateEvent, Tag("usage_update")]
-    | Annotated[MessageCompleteEvent, Tag("message_complete")]
-    | Annotated[ErrorEvent, Tag("error")]
-    | Annotated[UnknownEvent, Tag("*")],
-    Discriminator(tag_among(_KNOWN_EVENT_TYPES, "*")),
-]
-"""One event of a streamed answer."""
-
-ErrorCategory: TypeAlias = Literal[
-    "invalid_request",
-    "unsupported",
-    "loss_refused",
-    "authentication",
-    "permission",
-    "billing",
-    "not_found",
-    "rate_limit",
-    "context_overflow",
-    "content_filter",
-    "timeout",
-    "network",
-    "server_error",
-    "overloaded",
-    "invalid_response",
-    "stream_truncated",
-    "cancelled",
-    "no_candidate",
-    "internal",
-    "other",
-]
-"""Whose fault and what kind."""
-
-
-class Error(Model):
-    """What went wrong, where, and whether to try again."""
-
-    category: ErrorCategory
-    """Whose fault and what kind."""
-    message: Text
-    """What is wrong and what to do; it holds no content and no secret."""
-    provider_message: Maybe[Text] = None
-    """
-    What the provider said, in its own words, at most 2,000 characters without anything that looks like a key.
-    It may hold content of the conversation: it is for whoever made the call, and for no log.
-    """
-    path: Maybe[Text] = None
-    """JSON Pointer to the place in the input."""
-    retryable: bool = False
-    """Whether the same call may succeed later."""
-    retry_after: Maybe[float] = None
-    """Seconds to wait before trying again."""
-    status: Maybe[Annotated[int, Field(ge=0)]] = None
-    """HTTP status of the provider."""
-    code: Maybe[Text] = None
-    """The provider's own error word."""
-    request_id: Maybe[Text] = None
-    """The provider's id of the call that failed, for whoever asks the provider about it."""
-    provider: Maybe[Text] = None
-    """The provider that failed."""
-    adapter: Maybe[Text] = None
-    """The adapter that was at work."""
-    loss: Maybe[list[LossEntry]] = None
-    """For loss_refused, the whole report."""
-    violations: "Maybe[list[Violation]]" = None
-    """For invalid_request, all that is wrong."""
-    attempts: Maybe[list[FailedAttempt]] = None
-    """All calls that failed, in order, when there was more than one."""
-    skipped: Maybe[list[SkippedTarget]] = None
-    """Candidates that could not serve the call, each with the reason, when there were several."""
-    raw: FreeJson = None
-    """The provider's error body, on request."""
-
-
-class Violation(Model):
-    """A broken rule."""
-
-    rule: Text
-    """Name of the rule."""
-    path: Text
-    """JSON Pointer to the place."""
-    message: Text
-    """What is wrong and what to do."""
-
-
-class TokenEstimate(Model):
-    """How many tokens a request will take."""
-
-    low: Annotated[int, Field(ge=0)]
-    """Hardly fewer."""
-    likely: Annotated[int, Field(ge=0)]
-    """The best guess."""
-    high: Annotated[int, Field(ge=0)]
-    """Hardly more."""
-
-
-class WireRequest(Model):
-    """An HTTP request in a provider's own format; it holds no secret."""
-
-    method: Text
-    """HTTP method."""
-    path: Text
-    """Path below the provider's base URL."""
-    headers: Maybe[dict[Text, Text]] = None
-    """Headers that belong to the wire format."""
-    body: FreeObject
-    """The JSON body."""
-
-
-EventActor: TypeAlias = Literal["user", "agent", "system", "tool", "worker"]
-"""Who did what an event tells."""
-
-EventSensitivity: TypeAlias = Literal["private", "user_controlled", "pseudonymous", "aggregatable"]
-"""How private an event is, the most private first."""
-
-
-class Event(Model):
-    """
-    Something that happened to a session or to a turn, for programs that observe them. It holds no content of
-    a conversation and no secret.
-    """
-
-    id: Annotated[Text, Field(pattern=r"^[0-7][0-9A-HJKMNP-TV-Z]{25}$")]
-    """ULID."""
-    type: Text
-    """
-    What happened, e.g. route.decided. It says what the payload is; a reader skips types that it does not
-    know.
-    """
-    alias: Maybe[Text] = None
-    """Another name of the type, in the dotted form of event catalogues."""
-    timestamp: Timestamp
-    """When it happened: UTC with six fractional digits, e.g. 2026-05-08T12:00:00.000000Z."""
-    session_id: Text | None = None
-    """The session that it belongs to; null when there is none."""
-    turn_id: Text | None = None
-    """The turn that it belongs to; null when the caller named none."""
-    parent_event_id: Text | None = None
-    """The event that led to it; null when there is none."""
-    actor: EventActor
-    """Who did what an event tells."""
-    sensitivity: EventSensitivity
-    """How private an event is, the most private first."""
-    payload: FreeObject
-    """What there is to say, by type."""
-
-
-RoutingSlot: TypeAlias = Literal[
-    "per_message_override",
-    "manual_sticky",
-    "rule",
-    "pattern",
-    "delegate_request",
-    "workspace_default",
-    "global_default",
-]
-"""The places that may name a model, in the order in which they are asked."""
-
-RoutingVerdict: TypeAlias = Literal["not_applicable", "deferred", "rejected", "chose"]
-"""What became of a candidate, or of a slot without one."""
-
-
-class RoutingChainEntry(Model):
-    """The verdict on one candidate, or on a slot that has none."""
-
-    policy: RoutingSlot
-    """The slot."""
-    verdict: RoutingVerdict
-    """What became of a candidate, or of a slot without one."""
-    candidate_model: Text | None
-    """Canonical model id, or the target that leads to none; null for a slot without a candidate."""
-    reason: Text
-    """Why the slot named it, for a person."""
-    rule_name: Maybe[Text] = None
-    """Name of the rule, for the slot rule."""
-    confidence: Maybe[Annotated[float, Field(ge=0, le=1)]] = None
-    """Between 0 and 1, for the slot pattern."""
-    pattern_alternatives: Maybe[list[Text]] = None
-    """The models behind the proposed one, the best first, for the slot pattern."""
-    validation_failure: Maybe[Text] = None
-    """The first reason for which it was rejected, a machine word."""
-    missing: Maybe[Text] = None
-    """What its provider lacks to be called, for not_configured."""
-
-
-class RouteDecidedPayload(Model):
-    """Payload of the event route.decided: the whole decision of a turn."""
-
-    chosen_model: Text | None
-    """Canonical model id; null when no model can serve the turn."""
-    winner_index: Annotated[int, Field(ge=-1)]
-    """Position of the winner in the chain; -1 when no model can serve the turn."""
-    elapsed_ms: Annotated[float, Field(ge=0)] | None
-    """How long the decision took, in milliseconds; null when it was not measured."""
-    chain: list[RoutingChainEntry]
-    """The verdicts in order, up to the winner and no further."""
-
-
-class RoutingConstraintFailurePayload(Model):
-    """Payload of the event routing_constraint_failure: a change of the session's model that was refused."""
-
-    requested_model: Text
-    """Canonical id of the model that was asked for."""
-    active_model: Text | None
-    """The model that stays; null when the session had none."""
-    failures: list[Text]
-    """Why the conversation cannot go on there, machine words."""
-    message: Text
-    """What the user is told."""
-
-
-class SessionChangePayload(Model):
-    """Payload of the events session.*, message.* and turn.*: what changed in a session."""
-
-    message_id: Maybe[Text] = None
-    """The message that it is about."""
-    message_ids: Maybe[list[Text]] = None
-    """The messages that were appended, in order; role, status and model are those of the last."""
-    role: Maybe[Role] = None
-    """Who speaks. system and developer hold instructions, tool holds one tool result."""
-    status: Maybe[MessageStatus] = None
-    """
-    complete: finished. partial: a stream is in progress. cancelled: stopped by the user. error: the
-    generation failed.
-    """
-    model: Maybe[Text] = None
-    """Canonical id of the model that answers, or that the session has from now on; absent when it has none."""
-    superseded_by: Maybe[Text] = None
-    """The message that stands for this one and all that were behind it."""
-    parent_session_id: Maybe[Text] = None
-    """The session that this one was made from."""
-    parent_message_id: Maybe[Text] = None
-    """The last message of that session that this one began with."""
-    category: Maybe[ErrorCategory] = None
-    """Whose fault and what kind."""

@@ -50,6 +50,10 @@ def serve(
         str | None,
         typer.Option(help="Keep sessions in this database: sqlite:///chats.db, or postgresql://user@host/name."),
     ] = None,
+    lease: Annotated[
+        float,
+        typer.Option(min=0.1, help="With --sessions: seconds until a session goes on whose server died in an answer."),
+    ] = 15,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
     health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
@@ -115,7 +119,7 @@ def serve(
                 raise InvalidRequest(
                     "whoever reaches the sessions of this server reads them: give it --keys or --tls-client-ca, or --open"
                 )
-            grpc |= {"sessions": _sessions(sessions, client, policy, events)}
+            grpc |= {"sessions": _sessions(sessions, client, policy, events, lease)}
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
         http = _http(client, routing, access, max_message_mb << 20, max_calls, inspect_calls if inspect else 0)
@@ -135,11 +139,11 @@ def _access(client: Any, keys: Path | None) -> Any:
     return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
 
 
-def _sessions(url: str, client: Any, policy: Path | None, events: Any) -> Any:
+def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
     """The sessions in a database, which is not opened yet."""
     from interlingua.service.callers import CallersSessions
 
-    return CallersSessions(url, client=client, policy=policy, events=events)
+    return CallersSessions(url, client=client, policy=policy, events=events, lease=lease)
 
 
 def _http(client: Any, routing: Any, access: Any, max_body: int, max_calls: int, inspect: int) -> Data:

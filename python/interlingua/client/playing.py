@@ -27,6 +27,7 @@ _PATHS = (
     ("openai_responses", re.compile(r"/responses$")),
     ("gemini_generate", re.compile(r"/(?P<model>[^/]+):(?:generateContent|(?P<stream>streamGenerateContent))$")),
     ("ollama_chat", re.compile(r"/api/chat$")),
+    ("cohere_chat", re.compile(r"/v2/chat$")),
     ("bedrock_converse", re.compile(r"/model/(?P<model>[^/]+)/converse(?P<stream>-stream)?$")),
 )
 

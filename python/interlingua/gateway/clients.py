@@ -12,6 +12,12 @@ def sdk_of(request: Request, adapter: str) -> str | None:
     return next((name for begin, name in _SDKS.get(adapter, {}).items() if agent.startswith(begin)), None)
 
 
+def is_coheres(request: Request) -> bool:
+    """Whether a client is an SDK of Cohere, which says so in a header of its own and in its `User-Agent`."""
+    names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
+    return any(name.lower().startswith("cohere") for name in names)
+
+
 def key_of(request: Request) -> str | None:
     """The key that a client sends, in the way of any of the wires (spec/11-gateway.md#keys)."""
     headers = request.headers

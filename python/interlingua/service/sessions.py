@@ -332,7 +332,7 @@ class _Answer(Generating):
         """Whom to ask. The expressions of a caller's own policy may take long on any text, so they leave the loop."""
         if turn.policy is None:
             return await super().choose(turn)
-        history, open_calls = await self.sessions.read(self._history)
+        history, open_calls = await self.sessions.read(lambda rows: self._history(rows, turn))
         return (await asyncio.to_thread(self._weighed, turn, history, open_calls))()
 
 

@@ -101,13 +101,16 @@ class Generating:
         sessions = self.sessions
 
         def held(change: Change) -> Turn | Response:
+            torn = None
             if drafts:
                 if (change.row.turn_until or change.now) < change.now:
                     turns.close_abandoned(change)
                 appended = appending.append(change, drafts, sessions.rules, key=key)
-                if appended.repeated and (answer := _answer_to(change.rows, appended)) is not None:
-                    return answer
-            return turns.hold(change, sessions.lease)
+                if appended.repeated:
+                    if (answer := _answer_to(change.rows, appended)) is not None:
+                        return answer
+                    torn = _torn_answer_to(change, appended)
+            return turns.hold(change, sessions.lease)._replace(instead_of=torn)
 
         work = asyncio.ensure_future(sessions.change(self.session_id, held))
         try:
@@ -125,12 +128,13 @@ class Generating:
 
     async def choose(self, turn: Turn) -> Choice:
         """Whom to ask, and what."""
-        history, open_calls = await self.sessions.read(self._history)
+        history, open_calls = await self.sessions.read(lambda rows: self._history(rows, turn))
         weighed = await done(size_of({"messages": history}), self._weighed, turn, history, open_calls)
         return weighed()
 
-    def _history(self, rows: Rows) -> tuple[list[Message], bool]:
-        messages = [from_row(row) for row in rows.messages(self.session_id)]
+    def _history(self, rows: Rows, turn: Turn) -> tuple[list[Message], bool]:
+        stored = rows.messages(self.session_id)
+        messages = [from_row(row) for row in stored if turn.instead_of is None or row.id < turn.instead_of]
         cancelled = {call.id for call in rows.calls(self.session_id, calls.CANCELLED)}
         pending = bool(rows.calls(self.session_id, calls.PENDING))
         return [_asked(one) for one in messages if status_of(one) != "partial"], bool(cancelled) and not pending
@@ -439,3 +443,18 @@ def _answer_to(rows: Rows, appended: appending.Appended) -> Response | None:
     if metadata.get("usage"):
         response["usage"] = metadata["usage"]
     return response
+
+
+def _torn_answer_to(change: Change, appended: appending.Appended) -> str | None:
+    """The first answer to some messages, when all that was answered to them since has broken off; None when there is
+    nothing of that kind. Raises `Conflict` when others have gone on and were answered: nobody is to answer that again."""
+    last = appended.messages[-1]
+    behind = [from_row(row) for row in change.rows.messages(last["session_id"], after=last["id"])]
+    if not behind or behind[-1]["role"] != "assistant":
+        return None
+    if all(one["role"] == "assistant" and status_of(one) in ("error", "cancelled") for one in behind):
+        return behind[0]["id"]
+    raise Conflict(
+        "the answer to this broke off, and the conversation has gone on since; read it, then decide",
+        revision=change.row.revision,
+    )

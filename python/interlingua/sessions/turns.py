@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.events import SESSION_SWAPPED, TURN_ENDED, TURN_STARTED, Event
-from interlingua.sessions.appending import Rules, told_of, write_calls
+from interlingua.sessions.appending import Rules, supersede, told_of, write_calls
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict
 from interlingua.sessions.marks import write_time
@@ -22,7 +22,8 @@ Message = dict[str, Any]
 
 
 class Turn(NamedTuple):
-    """The lease of an answer that is to be: `message_id` is its id, `queued_model` a swap that waits for this turn."""
+    """The lease of an answer that is to be: `message_id` is its id, `queued_model` a swap that waits for this turn,
+    `instead_of` the first message of answers that broke off, for which it will stand."""
 
     session_id: str
     turn_id: str
@@ -31,6 +32,7 @@ class Turn(NamedTuple):
     queued_model: str | None
     workspace_path: str
     policy: dict[str, Any] | None
+    instead_of: str | None = None
 
 
 def hold(change: Change, lease: int) -> Turn:
@@ -80,6 +82,8 @@ def end(
     if message is not None and message["content"]:
         whole = _whole(change, turn, message, message["metadata"].get("status") or "complete")
         whole = capped(whole, rules.raw_limit)
+        if turn.instead_of is not None:
+            supersede(change, turn.instead_of, turn.message_id)
         _put(change, whole)
         row = to_row(change.rows.tenant, whole)
         write_calls(change, [(row, whole)])

@@ -1,18 +1,10 @@
 """Members of a request, in the direction of the wire."""
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import (
-    is_stored,
-    report_foreign_option,
-    report_foreign_options,
-    stored_elsewhere,
-)
 from interlingua.adapters._members import within
-from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
 
 
@@ -43,52 +35,6 @@ def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
     else:
         return wanted["schema"]
     return None
-
-
-# ---------------------------------------------------------------------------------------------- options
-
-Read = Callable[[Item], tuple[Item, Item, Mapping[str, Any]]]
-"""Reads members of a wire: what of them is canonical, what is an option, how they were spelt."""
-
-
-def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: Writing) -> None:
-    """Lays the wire's own members over those that are written, where they are read as options again.
-
-    `settings` are members that are nothing without what of them is canonical.
-    """
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    adapter = writing.endpoint.adapter
-    stored = stored_elsewhere(writing.source, writing.endpoint) is not None
-    for name, value in (writing.source["options"].get(adapter) or {}).items():
-        if value is None:
-            continue
-        if stored and is_stored(adapter, name, value):
-            report_foreign_option(adapter, name, value, writing.loss, "")
-            continue
-        where = ("options", writing.endpoint.adapter, name)
-        if name in settings and name not in body and not writing.had_quirk(f"options/{name}", "combination"):
-            writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
-            continue
-        made = _laid_over(body.get(name), value)
-        if _is_option(name, value, body.get(name), made, read):
-            body[name] = made
-        else:
-            message = "the request has a member of its own for this"
-            writing.loss.drop(where, "combination", "lost" if value else "representation", message)
-
-
-def _is_option(name: str, value: Any, present: Any, made: Any, read: Read) -> bool:
-    try:
-        said, options, encoding = read({} if present is None else {name: present})
-        return read({name: made}) == (said, {**options, name: value}, encoding)
-    except InvalidWire:
-        return False
-
-
-def _laid_over(present: Any, option: Any) -> Any:
-    if isinstance(present, dict) and isinstance(option, dict):
-        return {**present, **{name: _laid_over(present.get(name), value) for name, value in option.items()}}
-    return option
 
 
 # ---------------------------------------------------------------------------------------------- sampling

@@ -6,12 +6,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
-from interlingua.adapters._claude.members import (
-    kept_stops,
-    options_to_wire,
-    sampling,
-    wanted_schema,
-)
+from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
@@ -35,6 +30,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
 from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced

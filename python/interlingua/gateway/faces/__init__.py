@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.routing import BaseRoute
 
+from interlingua.gateway.clients import is_coheres
 from interlingua.gateway.faces import (
     anthropic_messages,
     bedrock_converse,
+    cohere_chat,
     gemini_generate,
     models,
     ollama_chat,
@@ -21,7 +23,15 @@ from interlingua.gateway.faces import (
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway
 
-FACES = (anthropic_messages, openai_chat, openai_responses, gemini_generate, ollama_chat, bedrock_converse)
+FACES = (
+    anthropic_messages,
+    openai_chat,
+    openai_responses,
+    gemini_generate,
+    ollama_chat,
+    bedrock_converse,
+    cohere_chat,
+)
 
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
@@ -38,6 +48,8 @@ def of(request: Request) -> str:
         return bedrock_converse.ADAPTER
     if "/api/" in path:
         return ollama_chat.ADAPTER
+    if "/v2/" in path or is_coheres(request):
+        return cohere_chat.ADAPTER
     if "anthropic-version" in request.headers or "/v1/messages" in path:
         return anthropic_messages.ADAPTER
     return openai_responses.ADAPTER if "/v1/responses" in path else openai_chat.ADAPTER

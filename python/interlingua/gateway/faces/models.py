@@ -8,7 +8,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from interlingua.access import Key
-from interlingua.gateway.clients import sdk_of
+from interlingua.gateway.clients import is_coheres, sdk_of
 from interlingua.gateway.faces import gemini_generate
 from interlingua.gateway.listing import Model, find, listed
 
@@ -40,23 +40,37 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
     async def one_as_anthropic(request: Request, key: Key) -> Any:
         return _anthropic(find(gateway, key, "anthropic_messages", request))
 
-    def by_client(openai: Any, anthropic: Any, gemini: Any) -> Any:
+    async def as_cohere(request: Request, key: Key) -> Any:
+        rows = listed(gateway, key, "cohere_chat", request.path_params.get("provider"))
+        return {"models": [_cohere(row) for row in rows], "next_page_token": None}
+
+    async def one_as_cohere(request: Request, key: Key) -> Any:
+        return _cohere(find(gateway, key, "cohere_chat", request))
+
+    def by_client(openai: Any, anthropic: Any, gemini: Any, cohere: Any) -> Any:
         for_openai = gateway.operation("openai_chat", openai)
         for_anthropic = gateway.operation("anthropic_messages", anthropic)
         for_gemini = gateway.operation("gemini_generate", gemini)
+        for_cohere = gateway.operation("cohere_chat", cohere)
 
         async def answer(request: Request) -> Response:
             if "anthropic-version" in request.headers:
                 return await for_anthropic(request)
-            return await (for_gemini if "x-goog-api-key" in request.headers else for_openai)(request)
+            if "x-goog-api-key" in request.headers:
+                return await for_gemini(request)
+            return await (for_cohere if is_coheres(request) else for_openai)(request)
 
         return answer
 
     return [
-        Route("/v1/models", by_client(as_openai, as_anthropic, gemini_generate.models(gateway)), methods=["GET"]),
+        Route(
+            "/v1/models",
+            by_client(as_openai, as_anthropic, gemini_generate.models(gateway), as_cohere),
+            methods=["GET"],
+        ),
         Route(
             "/v1/models/{id:path}",
-            by_client(one_as_openai, one_as_anthropic, gemini_generate.model(gateway)),
+            by_client(one_as_openai, one_as_anthropic, gemini_generate.model(gateway), one_as_cohere),
             methods=["GET"],
         ),
     ]
@@ -75,3 +89,17 @@ def _mistral(model: Model) -> dict[str, Any]:
 
 def _anthropic(model: Model) -> dict[str, Any]:
     return {"type": "model", "id": model.name, "display_name": model.title, "created_at": _EPOCH}
+
+
+def _cohere(model: Model) -> dict[str, Any]:
+    able = {"tools": "supports_tools", "vision": "supports_images", "json_mode": "supports_structured_output"}
+    return {
+        "name": model.name,
+        "is_deprecated": False,
+        "endpoints": ["chat"],
+        "finetuned": False,
+        "context_length": model.max_input_tokens,
+        "tokenizer_url": None,
+        "default_endpoints": [],
+        "features": [word for word, name in able.items() if model.capabilities.get(name)],
+    }

@@ -43,6 +43,7 @@ export const WIRES = {
   gemini_generate: "Gemini",
   ollama_chat: "Ollama",
   bedrock_converse: "Bedrock Converse",
+  cohere_chat: "Cohere Chat",
 };
 
 export const nameOf = (wire) => WIRES[wire] ?? wire;

@@ -1,0 +1,41 @@
+"""
+Cohere's Chat API.
+
+Wire:  POST /v2/chat, answers as JSON or as server-sent events, documented state 2026-11.
+Spec:  spec/adapters/cohere_chat.md
+
+Strategy: every wire message is one canonical message. Items (parts, calls, tools) are rows of members, which `_items` reads and
+writes. An assistant's message has parts, a plan beside calls, and calls, in this order; the plan is the text before the calls.
+What an answer cites stands beside its content there and in the texts here.
+
+The sections: tables · parts · tools and calls · citations · messages · requests · responses · stream reader and writer ·
+errors · estimates.
+"""
+
+from typing import Final
+
+from interlingua.adapters.cohere_chat.errors import error, to_wire_error
+from interlingua.adapters.cohere_chat.estimates import estimate
+from interlingua.adapters.cohere_chat.requests import from_wire_request, to_wire, wrong_type
+from interlingua.adapters.cohere_chat.responses import from_wire_response, to_wire_response
+from interlingua.adapters.cohere_chat.stream_reader import stream_decoder
+from interlingua.adapters.cohere_chat.stream_writer import stream_encoder, stream_loss
+from interlingua.adapters.cohere_chat.tables import NAME
+
+FRAMING: Final = "sse"
+
+__all__ = [
+    "FRAMING",
+    "NAME",
+    "error",
+    "estimate",
+    "from_wire_request",
+    "from_wire_response",
+    "stream_decoder",
+    "stream_encoder",
+    "stream_loss",
+    "to_wire",
+    "to_wire_error",
+    "to_wire_response",
+    "wrong_type",
+]

@@ -1,0 +1,130 @@
+"""
+What an answer cites. The wire lists citations beside the content, by the number of the part that they stand in; a canonical
+text has its own.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+
+_PLAN: Final = "PLAN"
+_KIND: Final = "TEXT_CONTENT"
+_SOURCELESS: Final = "citation"
+_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
+
+
+def citations_from_wire(citations: Any, blocks: list[Block], parts: int, plan: bool, reading: Reading) -> bool:
+    """Gives each text what it cites. Whether each citation stands in one of them: else nothing is given.
+
+    `parts` counts the blocks that are parts of the content; behind them stands the `plan`, if there is one.
+    """
+    if type(citations) is not list:
+        return False
+    texts = [index for index in range(parts) if blocks[index]["type"] == "text"]
+    found: list[tuple[int, dict[str, Any]]] = []
+    before = -1
+    for citation in citations:
+        place = _place(citation, texts, parts, plan)
+        if place is None or place < before or blocks[place]["type"] != "text":
+            return False
+        before = place
+        found.append((place, _citation_from_wire(citation, reading)))
+    for place, citation in found:
+        blocks[place].setdefault("citations", []).append(citation)
+    return True
+
+
+def _place(citation: Any, texts: list[int], parts: int, plan: bool) -> int | None:
+    """The block that a citation stands in."""
+    if (
+        type(citation) is not dict
+        or type(citation.get("start", 0)) is not int
+        or type(citation.get("end", 0)) is not int
+    ):
+        return None
+    if type(citation.get("type", _KIND)) is not str or citation.get("start", 0) < 0 or citation.get("end", 0) < 0:
+        return None
+    if citation.get("type") == _PLAN:
+        return parts if plan else None
+    index = citation.get("content_index")
+    if index is None:
+        return texts[0] if texts else None
+    return index if type(index) is int and index in texts else None
+
+
+def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
+    read: dict[str, Any] = {"type": _source_type(citation)}
+    for name, member in (("start", "start_index"), ("end", "end_index")):
+        if name in citation:
+            read[member] = citation[name]
+    source = _document(citation)
+    for name in ("url", "title"):
+        if type(source.get(name)) is str:
+            read[name] = source[name]
+    fields = {name: value for name, value in citation.items() if name not in ("start", "end")}
+    read["provider_state"] = reading.endpoint.state(fields=fields) if fields else reading.endpoint.state()
+    return read
+
+
+def _source_type(citation: Wire) -> str:
+    sources = citation.get("sources")
+    if type(sources) is list and sources and type(sources[0]) is dict and type(sources[0].get("type")) is str:
+        found: str = sources[0]["type"]
+        return found or _SOURCELESS
+    return _SOURCELESS
+
+
+def _document(citation: Wire) -> dict[str, Any]:
+    """What the first source of a citation says of itself."""
+    sources = citation.get("sources")
+    if type(sources) is not list or not sources or type(sources[0]) is not dict:
+        return {}
+    found = sources[0].get("document") or sources[0].get("tool_output")
+    return found if type(found) is dict else {}
+
+
+def citations_to_wire(
+    cited: dict[int, list[dict[str, Any]]], places: dict[int, int], path: Path, writing: Writing
+) -> list[Wire]:
+    """The citations of all texts, by block. One of another provider has no sources here, and is reported.
+
+    `places` tells which part of the content a block is; the plan is none.
+    """
+    written: list[Wire] = []
+    for index, citations in cited.items():
+        for position, citation in enumerate(citations):
+            where = (*path, index, "citations", position)
+            if not writing.owned(citation):
+                message = "a citation of another provider has no form here"
+                writing.loss.drop(where, "foreign_state", "weakened", message)
+                continue
+            written.append(_citation_to_wire(citation, places.get(index), where, writing))
+    return written
+
+
+def _citation_to_wire(citation: dict[str, Any], place: int | None, path: Path, writing: Writing) -> Wire:
+    wire: Wire = {}
+    for name, member in (("start", "start_index"), ("end", "end_index")):
+        if member in citation:
+            wire[name] = citation[member]
+    state = writing.owned(citation)
+    wire.update(state.get("fields") or {})
+    if _source_type(wire) != citation["type"]:
+        message = "the source says what it is, and is kept as it came"
+        writing.loss.replace((*path, "type"), _source_type(wire), "unsupported_field", "weakened", message)
+    if "content_index" in wire and place is not None:
+        wire["content_index"] = place
+    source = _document(wire)
+    for name in ("url", "title", "cited_text"):
+        if name in citation and source.get(name) != citation[name]:
+            message = "the source says it, and is kept as it came"
+            if source.get(name) is None:
+                writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+            else:
+                writing.loss.replace((*path, name), source[name], "unsupported_field", "weakened", message)
+    report_unknown(citation, _CITATION, writing.loss, path)
+    return wire

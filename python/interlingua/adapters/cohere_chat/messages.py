@@ -1,0 +1,487 @@
+"""
+Messages both ways.
+
+An assistant's message has parts, a plan beside its calls, and the calls, in this order. The provider takes no parts of text beside
+calls: what the model says before it calls is its plan, and on every other wire a text.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._envelope import envelop, open_envelope
+from interlingua.adapters._items import MISSING, report_unsaid
+from interlingua.adapters._kit import (
+    MESSAGE_MEMBERS,
+    NOTHING,
+    Wire,
+    malformed,
+    report_foreign_state,
+    report_own_state,
+)
+from interlingua.adapters._order import longest_rising, moves_to
+from interlingua.adapters._results import note_disorder, ordered, result_of
+from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
+from interlingua.adapters.cohere_chat.documents import (
+    LISTED,
+    document_from_wire,
+    document_refused,
+    document_to_wire,
+    last_of_user,
+)
+from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, left_out, part_from_wire, part_to_wire
+from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
+from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+Message = dict[str, Any]
+
+_ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
+PLAN: Final = "tool_plan"
+"""The place of a text that was the plan."""
+_BESIDE: Final = "content"
+"""The place of a text that stood in the content, though the message calls."""
+
+# how a member was spelt, where it is not as it would be written
+_STRING: Final = "string"
+_LIST: Final = "list"
+_EMPTY: Final = "empty"
+_BLANK: Final = ""
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
+    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    if type(messages) is not list:
+        raise InvalidWire("messages must be a list", path="/messages", adapter=NAME)
+    read: list[Message] = []
+    try:
+        for message in messages:
+            read.append(message_from_wire(message, reading))
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        raise malformed("the message", "messages", len(read)) from problem
+    note_disorder(read, reading.endpoint.state)
+    return read
+
+
+def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
+    """A message, by its role. An answer has parts where others have a text."""
+    role = message["role"]
+    if role not in _ROLES:
+        raise ValueError(role)
+    content = message.get("content")
+    if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
+        return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
+    spelt: dict[str, Any] = {name: None for name, value in message.items() if value is None}
+    known = _KNOWN[role]
+    fields = {name: value for name, value in message.items() if name not in known and value is not None}
+    read: Message
+    if role == TOOL:
+        read = _result_from_wire(message, reading, spelt)
+    elif role == ASSISTANT:
+        read = {"role": role, "content": _said_from_wire(message, reading, spelt, fields, answer=answer)}
+    else:
+        read = {"role": role, "content": _content_from_wire(message, role, reading, spelt)}
+    if fields or spelt:
+        state: dict[str, Any] = reading.endpoint.state()
+        read["provider_state"] = state
+        if fields:
+            state["fields"] = fields
+        if spelt:
+            state["encoding"] = {"spelt": spelt}
+    return read
+
+
+_KNOWN: Final[Mapping[str, frozenset[str]]] = {
+    SYSTEM: frozenset(("role", "content")),
+    USER: frozenset(("role", "content")),
+    ASSISTANT: frozenset(("role", "content", PLAN, "tool_calls", "citations")),
+    TOOL: frozenset(("role", "content", "tool_call_id")),
+}
+
+
+def _content_from_wire(
+    message: Wire, role: str, reading: Reading, spelt: dict[str, Any], *, answer: bool = False
+) -> list[Block]:
+    """The blocks of `content`, and how it was spelt."""
+    content = message.get("content")
+    calls = bool(message.get("tool_calls"))
+    if content is None:
+        if "content" not in message and not calls:
+            spelt["content"] = MISSING
+        return []
+    if type(content) is str:
+        if not content:
+            spelt["content"] = _BLANK
+            return []
+        if answer:
+            spelt["content"] = _STRING
+        return [{"type": "text", "text": content}]
+    if type(content) is not list:
+        raise TypeError("content")
+    blocks = [part_from_wire(part, reading, role) for part in content]
+    if not blocks:
+        if not answer or calls:
+            spelt["content"] = _EMPTY
+    elif not answer and len(content) == 1 and content[0].keys() == _TEXT_PART and blocks[0]["type"] == "text":
+        spelt["content"] = _LIST
+    return blocks
+
+
+_TEXT_PART: Final = frozenset(("type", "text"))
+
+
+def _said_from_wire(
+    message: Wire, reading: Reading, spelt: dict[str, Any], fields: dict[str, Any], *, answer: bool
+) -> list[Block]:
+    """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
+    blocks = _content_from_wire(message, ASSISTANT, reading, spelt, answer=answer)
+    parts = len(blocks)
+    plan, calls = message.get(PLAN), message.get("tool_calls")
+    if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
+        raise TypeError("tool_calls")
+    if calls and not answer:
+        for block in blocks:
+            if block["type"] == "text":
+                state = block.setdefault("provider_state", reading.endpoint.state())
+                state.setdefault("encoding", {})["place"] = _BESIDE
+    if plan:
+        blocks.append(
+            {"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding={"place": PLAN})}
+        )
+    elif plan == "":
+        spelt[PLAN] = _BLANK
+    if calls:
+        blocks += [call_from_wire(call, reading) for call in calls]
+    elif calls == []:
+        spelt["tool_calls"] = _EMPTY
+    citations = message.get("citations")
+    if citations == []:
+        spelt["citations"] = _EMPTY
+    elif citations is not None and not citations_from_wire(citations, blocks, parts, bool(plan), reading):
+        fields["citations"] = citations
+    return blocks
+
+
+def _result_from_wire(message: Wire, reading: Reading, spelt: dict[str, Any]) -> Message:
+    wire_id = message["tool_call_id"]
+    if type(wire_id) is not str:
+        raise TypeError("tool_call_id")
+    canonical = reading.result(wire_id)
+    block: Block = {"type": "tool_result", "tool_use_id": canonical or reading.orphan(wire_id)}
+    block["content"] = _content_from_wire(message, TOOL, reading, spelt)
+    encoding: dict[str, Any] = {}
+    if open_envelope(block["content"], encoding):
+        block["is_error"] = True
+    if canonical is None or encoding:
+        state = block["provider_state"] = reading.endpoint.state()
+        if canonical is None:
+            state["id"] = wire_id
+        if encoding:
+            state["encoding"] = encoding
+    return {"role": TOOL, "content": [block], "metadata": {"parent_tool_use_id": block["tool_use_id"]}}
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes all messages, and the documents of the user; the results of a turn stand behind it in the order of its calls.
+
+    Raises `InvalidRequest` for blocks that do not stand in a message of their role.
+    """
+    messages: list[Message] = request["messages"]
+    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
+    wires: list[Wire] = []
+    if request.get("system"):
+        parts = _parts(request["system"], ("system",), SYSTEM, writing)
+        wires.append({"role": SYSTEM, "content": _content(parts, NOTHING) if parts else _NOTHING_LEFT})
+    for position in order:
+        wires.append(_message_to_wire(messages[position], position, writing))
+    body["messages"] = wires
+    if writing.documents:
+        _documents_to_wire(messages, body, writing)
+    # last of all: what an entry names must still stand in its place
+    for position, to in moves:
+        why = "results follow their calls directly, in the order of the calls"
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
+
+
+def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
+    content: list[Block] = message["content"]
+    if len(message) == 2 and len(content) == 1 and message["role"] in _ROLES[:3]:
+        block = content[0]
+        if block["type"] == "text" and len(block) == 2 and block["text"]:  # most messages
+            return {"role": message["role"], "content": block["text"]}
+    return message_to_wire(message, ("messages", position), writing)
+
+
+def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
+    """A message, at its place in the request or, as an answer, in the response."""
+    role: str = message["role"]
+    content: list[Block] = message["content"]
+    if role == "developer":
+        role = SYSTEM
+        writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
+    spelt = writing.spelt(message)
+    if role == TOOL:
+        wire = _result_to_wire(message, path, spelt, writing)
+    elif role == ASSISTANT:
+        wire = _said_to_wire(content, (*path, "content"), spelt, writing, answer=answer)
+    else:
+        wire = {"role": role}
+        parts = _parts(content, (*path, "content"), role, writing)
+        _put_content(wire, parts, spelt)
+    if not answer and len(wire) == 1 and "content" not in spelt:
+        if role == USER and writing.documents and writing.documents[-1][0] == path[1]:
+            wire["content"] = _NOTHING_LEFT
+            writing.emptied.append(int(path[1]))
+        else:
+            wire["content"] = _fill((*path, "content"), writing)
+    return _finished(message, wire, spelt, path, writing)
+
+
+_NOTHING_LEFT: Final = "(empty)"
+
+
+def _fill(path: Path, writing: Writing, before: list[Block] | None = None) -> str:
+    """What stands where nothing is left of a message, behind documents that were read `before` it."""
+    value: list[Block] = [*(before or ()), {"type": "text", "text": _NOTHING_LEFT}]
+    writing.loss.replace(path, value, "filler", "representation", "the provider takes no empty message")
+    return _NOTHING_LEFT
+
+
+def _finished(message: Message, wire: Wire, spelt: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+    """What all messages have: names and marks that have no place here, own members, and what nobody knows."""
+    if len(message) == 2:
+        return wire
+    state: dict[str, Any] | None = message.get("provider_state")
+    if state is not None:
+        if writing.endpoint.owns(state):
+            for name, value in (state.get("fields") or NOTHING).items():
+                wire.setdefault(name, value)
+            for name, word in spelt.items():
+                if word is None:
+                    wire.setdefault(name, None)
+            report_own_state(state, writing.loss, path)
+        else:
+            report_foreign_state(message, writing.endpoint, writing.loss, path)
+    report_unsaid(message, _COVERED, writing.loss, path)
+    return wire
+
+
+_COVERED: Final = MESSAGE_MEMBERS - {"name", "cache"}
+
+
+def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
+    """The parts of a message; documents of the user stand beside the messages."""
+    parts: list[Wire] = []
+    for index, block in enumerate(content):
+        where = (*path, index)
+        if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
+            if (refused := document_refused(block)) is not None:
+                left = left_out(block, where, writing, *refused)
+                parts += [] if left is None else [left]
+            elif (document := document_to_wire(block, where, writing)) is not None:
+                writing.documents.append((int(path[1]), index, document))
+        elif (part := part_to_wire(block, where, writing, place)) is not None:
+            parts.append(part)
+    return parts
+
+
+def _content(parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> Any:
+    """The content of a message: a lone plain text is a string, but in an answer; spelt as it was read, where it was."""
+    word = spelt.get("content")
+    lone = len(parts) == 1 and parts[0].keys() == _TEXT_PART and parts[0]["type"] == "text" and parts[0]["text"]
+    return parts[0]["text"] if lone and (word == _STRING if answer else word != _LIST) else parts
+
+
+def _put_content(wire: Wire, parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> None:
+    word = spelt.get("content", MISSING)
+    if parts:
+        wire["content"] = _content(parts, spelt, answer=answer)
+    elif word == _EMPTY:
+        wire["content"] = []
+    elif word == _BLANK:
+        wire["content"] = ""
+
+
+# -- documents
+
+
+def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) -> None:
+    """Writes the documents of the user, and reports those that the model will not read where they stand."""
+    last = last_of_user(messages)
+    if last is None:
+        return
+    first = 0  # behind the documents that stand at the place of all
+    content: list[Block] = messages[last]["content"]
+    standing = {index for position, index, _ in writing.documents if position == last}
+    while first < len(content) and (first in standing or _is_gone(content[first], first, last, standing)):
+        first += 1
+    staying = [entry for entry in writing.documents if entry[0] == last and entry[1] < first]
+    moving = [entry for entry in writing.documents if entry not in staying]
+    for position, index, _ in moving:
+        message = "the model reads documents before what the user said last"
+        to = ("messages", last, "content", first)
+        writing.loss.move(("messages", position, "content", index), to, "media_moved", "representation", message)
+    cited = not _cites_nothing(body, writing)
+    for position, index, _ in writing.documents:
+        block = messages[position]["content"][index]
+        if cited and not block.get("citations_enabled"):
+            where = ("messages", position, "content", index, "citations_enabled")
+            message = "the answer cites all documents"
+            writing.loss.entries.insert(0, _replaced(where, message))
+    body["documents"] = [document for _, _, document in [*staying, *moving]]
+    for position in writing.emptied:
+        before: list[Block] = []
+        if position == last:
+            reading = Reading(writing.endpoint, DERIVED_IDS)
+            before = [document_from_wire(document, reading, LISTED) for document in body["documents"]]
+            before = [{**block, "citations_enabled": True} for block in before] if cited else before
+        _fill(("messages", position, "content"), writing, before)
+
+
+def _is_gone(block: Block, index: int, position: int, standing: set[int]) -> bool:
+    return block["type"] == "document" and index not in standing
+
+
+def _replaced(path: Path, message: str) -> dict[str, Any]:
+    from interlingua.canonical.loss import Loss
+
+    loss = Loss()
+    loss.replace(path, True, "required_default", "representation", message)
+    return loss.entries[0]
+
+
+def _cites_nothing(body: Wire, writing: Writing) -> bool:
+    options = (writing.source.get("options") or NOTHING).get(NAME) or NOTHING
+    return cites_nothing(options.get("citation_options"))
+
+
+def cites_nothing(citation_options: Any) -> bool:
+    """Whether the options of a request turn citations off."""
+    return type(citation_options) is dict and citation_options.get("mode") in ("OFF", "DISABLED", "off", "disabled")
+
+
+# -- an assistant's message
+
+
+def _said_to_wire(
+    content: list[Block], path: Path, spelt: Mapping[str, Any], writing: Writing, *, answer: bool
+) -> Wire:
+    """An assistant's message: parts, the plan before calls, and calls."""
+    calls = [index for index, block in enumerate(content) if is_call(block, writing)]
+    others = [index for index in range(len(content)) if index not in calls] if calls else list(range(len(content)))
+    planned = [index for index in others if _is_planned(content[index], writing, calls=bool(calls) and not answer)]
+    wire: Wire = {"role": ASSISTANT}
+    parts: list[Wire] = []
+    places: dict[int, int] = {}  # of the parts
+    stands: list[int] = []
+    for index in others:
+        if index in planned:
+            continue
+        part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
+        if part is not None:
+            places[index] = len(parts)
+            parts.append(part)
+            stands.append(index)
+    _put_content(wire, parts, spelt, answer=answer)
+    if answer and not parts and not calls and "content" not in spelt:
+        wire["content"] = []
+    plan = _plan_to_wire(content, planned, path, writing)
+    if plan is not None:
+        wire[PLAN] = plan[1]
+        stands.append(plan[0])
+    elif spelt.get(PLAN) == _BLANK:
+        wire[PLAN] = ""
+    if calls:
+        wire["tool_calls"] = [call_to_wire(content[index], (*path, index), writing) for index in calls]
+        stands += calls
+    elif spelt.get("tool_calls") == _EMPTY:
+        wire["tool_calls"] = []
+    said = [*places, *([plan[0]] if plan is not None else [])]
+    cited = {index: content[index]["citations"] for index in said if content[index].get("citations")}
+    citations = citations_to_wire(cited, places, path, writing)
+    if citations or spelt.get("citations") == _EMPTY:
+        wire["citations"] = citations
+    if stands != sorted(stands):
+        for position, to in moves_to(stands, longest_rising(stands), max(stands) + 1):
+            message = "the wire puts what is said first, and calls last"
+            writing.loss.move((*path, position), (*path, to), "reordered", "representation", message)
+    return wire
+
+
+def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
+    """Whether a text is the plan: one that was read as such, and in a message that calls any that was read elsewhere."""
+    if block["type"] != "text":
+        return False
+    place = writing.encoding_of(block).get("place")
+    return place == PLAN or (calls and place != _BESIDE)
+
+
+def _plan_to_wire(content: list[Block], planned: list[int], path: Path, writing: Writing) -> tuple[int, str] | None:
+    """Block and text of the plan; several texts are one, which is reported."""
+    spoken: list[int] = []
+    for index in planned:
+        part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
+        if part is not None:
+            spoken.append(index)
+    if not spoken:
+        return None
+    first, *others = spoken
+    whole: str = content[first]["text"]
+    before = first
+    for index in others:
+        # pieces of one answer go on where the piece before ends
+        whole += ("" if before + 1 == index else "\n\n") + content[index]["text"]
+        before = index
+    if others:
+        message = "the plan is one text"
+        writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", message)
+        for index in others:
+            writing.loss.drop((*path, index), "merged_turn", "representation", message)
+    return first, whole
+
+
+def _uncited(block: Block) -> Block:
+    if "citations" not in block:
+        return block
+    return {name: value for name, value in block.items() if name != "citations"}
+
+
+# -- results
+
+
+def _result_to_wire(message: Message, path: Path, spelt: Mapping[str, Any], writing: Writing) -> Wire:
+    block, where = result_of(message, path, NAME), (*path, "content", 0)
+    parts = [
+        part
+        for index, inner in enumerate(block["content"])
+        if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
+    ]
+    failed = bool(block.get("is_error"))
+    wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
+    if not parts and not failed and "content" not in spelt:
+        parts = [{"type": "text", "text": _fill((*where, "content"), writing)}]
+    envelop(parts, "text", failed=failed, spelling=writing.encoding_of(block).get("envelope"))
+    _put_content(wire, parts, spelt)
+    if failed:
+        note = "the failure is told in the first line of the result"
+        writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)
+    if len(block) > 3:
+        state = block.get("provider_state")
+        if state is not None:
+            if writing.endpoint.owns(state):
+                report_own_state(state, writing.loss, where, fields=True)
+            else:
+                report_foreign_state(block, writing.endpoint, writing.loss, where)
+        report_unsaid(block, _RESULT, writing.loss, where)
+    return wire
+
+
+_RESULT: Final = frozenset(("type", "critical", "provider_state", "tool_use_id", "content", "is_error"))

@@ -1,0 +1,419 @@
+"""Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
+from interlingua.adapters._kit import (
+    NOTHING,
+    Wire,
+    expect,
+    malformed,
+    report_foreign_state,
+    report_own_state,
+    report_parallel,
+    report_unknown,
+)
+from interlingua.adapters._members import (
+    COUNT,
+    INTEGER,
+    LIST,
+    NUMBER,
+    OBJECT,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    Members,
+    Row,
+    Rows,
+    Writer,
+    put_back_silent,
+    read_model,
+    whole,
+    within,
+    within_limit,
+    write_members,
+    wrong_member,
+)
+from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
+from interlingua.adapters.cohere_chat.documents import documents_from_wire
+from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
+from interlingua.adapters.cohere_chat.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Entry, Loss
+
+Request = dict[str, Any]
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+
+    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    """
+    return escape_reserved(request, endpoint, _with_format)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    if "response_format" in request:
+        return write_with_format(request, endpoint, _written, speaks_json=True)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+    loss = Loss(request.get("loss_policy"))
+    try:
+        body = _body(request, endpoint, loss)
+    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
+        # the schema has checked all but what providers left in `encoding` and `fields`
+        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
+    return {"method": "POST", "path": PATH, "headers": {}, "body": body}, loss.entries
+
+
+def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+    writing = Writing(request, endpoint, loss)
+    named: str | None = request.get("model")
+    if named is not None:
+        named = named.partition(":")[2] or named
+    model = endpoint.model or named
+    body: Wire = {} if model is None else {"model": model}
+    messages_to_wire(request, body, writing)
+    if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
+        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
+    if request.get("tools"):
+        tools_to_wire(request, body, writing)
+    if request.get("tool_choice") is not None:
+        choice_to_wire(request, body, writing)
+    write_members(request, body, _WRITERS, writing)
+    report_parallel(request, loss)
+    if request.get("options"):
+        options_to_wire(body, partial(_read_again, body, endpoint), (), writing)
+    put_back_silent(body, writing.encoding)
+    state = request.get("provider_state")
+    if state is not None and writing.same_origin:
+        report_own_state(state, loss, (), fields=True)
+    elif state is not None:
+        report_foreign_state(request, endpoint, loss, ())
+    return body
+
+
+def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+    again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
+    for name, value in members.items():
+        if name not in _APART:
+            again.read_member(name, value, _ROWS)
+    return again.request, again.options, again.encoding
+
+
+_MEMBERS: Final[Mapping[str, tuple[str, Any, Any]]] = {
+    "temperature": ("temperature", 0, None),
+    "top_p": ("p", 0.01, 0.99),
+    "top_k": ("k", 0, 500),
+    "frequency_penalty": ("frequency_penalty", 0, 1),
+    "presence_penalty": ("presence_penalty", 0, 1),
+    "logprobs": ("logprobs", None, None),
+}
+"""What a member is called on the wire, and the range that it has there."""
+_MOST_STOPS: Final = 5
+
+
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name, value)
+        return
+    wire, lowest, highest = _MEMBERS[name]
+    body[wire] = within(name, value, lowest, highest, writing)
+
+
+def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
+    body["max_tokens"] = within_limit(name, value, writing)
+
+
+def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        if value:
+            writing.report_refused(name, value)
+        return
+    if not writing.same(name):
+        for position, text in enumerate(value):
+            if not text:
+                writing.loss.drop((name, position), "empty_content", "weakened", "an empty text stops nothing")
+        value = [text for text in value if text]
+    if not value:
+        return
+    if len(value) > _MOST_STOPS and not writing.same(name):
+        value = value[:_MOST_STOPS]
+        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {_MOST_STOPS} stop texts")
+    body["stop_sequences"] = value
+
+
+def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
+    if writing.refuses(name):
+        writing.report_refused(name, value)
+    elif 0 <= value <= _HIGHEST_SEED or writing.same(name):
+        body[name] = value
+    else:
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such seed")
+
+
+_HIGHEST_SEED: Final = 2**64 - 1
+
+
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
+    body[name] = value
+
+
+# -- reasoning
+
+
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    value = {key: item for key, item in value.items() if item is not None}
+    thinking = _thinking(value)
+    if not value:
+        return
+    if writing.refuses("thinking", name):
+        severity = "representation" if thinking == {"type": "disabled"} else "weakened"
+        writing.loss.drop((name,), "unsupported_model", severity, "the model takes no reasoning settings")
+        return
+    if "display" in value:
+        message = "the wire does not say how reasoning is shown"
+        writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
+        del value["display"]
+    if thinking:
+        body["thinking"] = thinking
+    written = _reasoning_from_wire(thinking)
+    if written == {"mode": "enabled", **value}:
+        if "mode" not in value:
+            message = "the wire says with a budget that reasoning is on"
+            writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
+    elif written != value:
+        message = "reasoning is asked for in the target's terms"
+        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+
+
+def _thinking(value: Mapping[str, Any]) -> Wire:
+    """A switch and a budget; an effort turns reasoning on, or off."""
+    mode, effort, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
+    if mode is None and effort is None and budget is None:
+        return {}
+    if mode == "disabled" or effort == "none":
+        return {"type": "disabled"}
+    if budget == 0 and mode != "enabled":
+        return {"type": "disabled"}
+    return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
+
+
+def _reasoning_from_wire(thinking: Mapping[str, Any]) -> dict[str, Any]:
+    if not thinking:
+        return {}
+    read: dict[str, Any] = {"mode": thinking["type"]}
+    if "token_budget" in thinking:
+        read["budget_tokens"] = thinking["token_budget"]
+    return read
+
+
+# -- the form of the answer
+
+
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    loss, kind = writing.loss, value["type"]
+    if kind == "text":
+        body[name] = {"type": "text"}
+        report_unknown(value, frozenset(("type",)), loss, (name,))
+        return
+    if writing.refuses("structured_output", name):
+        loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
+        return
+    if not writing.same(name):
+        beside = next((member for member in ("tools", "documents") if body.get(member)), None)
+        if beside is not None:
+            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {beside}")
+            return
+        if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
+            loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
+            return
+    report_unknown(value, _FORMAT, loss, (name,))
+    schema = (value.get("schema") or None) if kind == "json_schema" else None
+    if kind == "json_schema" and schema is None:
+        message = "without a schema the answer is asked for as a JSON object"
+        loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
+    for member, severity in _FORMAT_MEMBERS.items():
+        said = value.get(member) is not None and value[member] is not False
+        if said and not (member == "schema" and schema is not None):
+            message = f"the form of an answer has no {member} on this wire"
+            loss.drop((name, member), "unsupported_field", severity, message)
+    body[name] = {"type": "json_object"}
+    if schema is not None:
+        spelt = "schema" if writing.encoding.get("format") == "schema" else "json_schema"
+        body[name][spelt] = schema
+
+
+def _is_enforced(schema: Any) -> bool:
+    """Whether the provider takes a schema: an object, and no object in it without a required member."""
+    return schema.get("type") == "object" and _has_required(schema)
+
+
+def _has_required(schema: Any) -> bool:
+    if type(schema) is list:
+        return all(_has_required(item) for item in schema)
+    if type(schema) is not dict:
+        return True
+    if schema.get("type") == "object" and not schema.get("required"):
+        return False
+    return all(_has_required(item) for item in schema.values())
+
+
+_FORMAT_MEMBERS: Final = {
+    "name": "representation",
+    "description": "weakened",
+    "strict": "representation",
+    "schema": "representation",
+}
+_FORMAT: Final = frozenset(("type", *_FORMAT_MEMBERS))
+
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
+    **dict.fromkeys(_MEMBERS, _sampling),
+    "max_output_tokens": _limit,
+    "seed": _seed,
+    "stop": _stop,
+    "reasoning": _reasoning,
+    "response_format": _response_format,
+    "stream": _stream,
+}
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def from_wire_request(
+    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[Request, list[Entry]]:
+    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a spelling.
+
+    Raises `InvalidWire` with the pointer of what cannot be read.
+    """
+    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    reading = Reading(endpoint, ids)
+    messages = messages_from_wire(body.get("messages"), reading)
+    members = Members(body, endpoint, reading)
+    try:
+        members.read(_ROWS, _APART)
+        _read_strict(body.get("strict_tools"), members)
+        _read_documents(body.get("documents"), messages, members)
+    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+        raise malformed("the request") from problem
+    request, encoding = members.request, members.encoding
+    request["messages"] = messages
+    if not messages:
+        record_quirk(request, encoding, "messages", "empty_content", NAME)
+    if request.get("tool_choice") is not None and not request.get("tools"):
+        record_quirk(request, encoding, "tool_choice", "combination", NAME)
+    names = {tool["name"] for tool in request.get("tools") or ()}
+    names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
+    if odd := [name for name in names if not is_name(name)]:
+        encoding["names"] = sorted(odd)
+    unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
+    keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
+    request["provider_state"] = endpoint.state(encoding=encoding) if encoding else endpoint.state()
+    return extract_format(request), []
+
+
+def _read_strict(value: Any, members: Members[Reading]) -> None:
+    """`strict_tools` says it of all functions; a canonical tool says it of itself."""
+    functions = [tool for tool in members.request.get("tools") or () if "definition" not in tool]
+    if value is True and functions:
+        for tool in functions:
+            tool["strict"] = True
+            state = tool.setdefault("provider_state", members.endpoint.state())
+            state.setdefault("encoding", {})["strict"] = True
+    elif value is False:
+        members.silent("strict_tools", value)
+    elif value is not None:
+        members.options["strict_tools"] = value
+        members.request["options"] = {NAME: members.options}
+
+
+def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members[Reading]) -> None:
+    """Documents stand where the model reads them; those that have no place there stay an option."""
+    if value is None:
+        return
+    if value == []:
+        members.silent("documents", value)
+    elif not documents_from_wire(
+        value, not cites_nothing(members.body.get("citation_options")), messages, members.reading
+    ):
+        members.options["documents"] = value
+        members.request["options"] = {NAME: members.options}
+
+
+def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not dict or value.get("type") not in ("enabled", "disabled"):
+        return False
+    if not value.keys() <= {"type", "token_budget"}:
+        return False
+    if "token_budget" in value and (whole(value["token_budget"]) is None or value["token_budget"] < 0):
+        return False
+    members.request["reasoning"] = _reasoning_from_wire(value)
+    return True
+
+
+def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
+    match value:
+        case {"type": "text", **others} if not others:
+            members.request[name] = {"type": "text"}
+        case {"type": "json_object", **others} if not others:
+            members.request[name] = {"type": "json"}
+        case {"type": "json_object", "json_schema": dict(schema), **others} if schema and not others:
+            members.request[name] = {"type": "json_schema", "schema": schema}
+        case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
+            members.request[name] = {"type": "json_schema", "schema": schema}
+            members.encoding["format"] = "schema"
+        case _:
+            return False
+    return True
+
+
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not list:
+        return False
+    members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
+    return True
+
+
+def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
+    choice = choice_from_wire(value)
+    if choice is not None:
+        members.request["tool_choice"] = choice
+    return choice is not None
+
+
+_APART: Final = ("messages", "strict_tools", "documents")
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=read_model),
+    "stream": Row(SWITCH, "stream"),
+    "max_tokens": Row(COUNT, "max_output_tokens"),
+    "temperature": Row(NUMBER, "temperature"),
+    "p": Row(NUMBER, "top_p"),
+    "k": Row(NUMBER, "top_k"),
+    "frequency_penalty": Row(NUMBER, "frequency_penalty"),
+    "presence_penalty": Row(NUMBER, "presence_penalty"),
+    "seed": Row(INTEGER, "seed"),
+    "stop_sequences": Row(TEXTS, "stop"),
+    "logprobs": Row(SWITCH, "logprobs"),
+    "thinking": Row(OBJECT, read=_read_thinking),
+    "response_format": Row(OBJECT, read=_read_format),
+    "tools": Row(LIST, read=_read_tools),
+    "tool_choice": Row(TEXT, read=_read_choice),
+}
+
+
+def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options or NOTHING, _ROWS)

@@ -1,0 +1,127 @@
+"""Streams to the wire: `stream_encoder` writes the events with which a server of this wire would have given an answer."""
+
+from typing import Any, Final
+
+from interlingua.adapters._free_text import as_arguments
+from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters.cohere_chat.errors import error_in_stream
+from interlingua.adapters.cohere_chat.messages import message_to_wire
+from interlingua.adapters.cohere_chat.responses import end_to_wire, to_wire_response
+from interlingua.adapters.cohere_chat.tables import Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry, Loss
+from interlingua.wire.sse import Frame
+
+_DONE: Final = "[DONE]"
+_PIECES: Final = {"text": "text", "thinking": "thinking"}
+_FREE: Final = "free"
+"""A call whose arguments are free text, which becomes one argument when it is complete."""
+
+
+def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
+    """The events of the wire for events of any origin. Only the first of several answers is written."""
+    return encoded(_Writer(endpoint).event)
+
+
+class _Writer(Writer):
+    """How many parts and calls have begun."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        super().__init__(endpoint)
+        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.parts = 0
+        self.calls = 0
+
+    def _event(self, kind: str, index: int | None = None, **message: Any) -> None:
+        data: Wire = {"type": kind}
+        if index is not None:
+            data["index"] = index
+        if message:
+            data["delta"] = {"message": message}
+        self.put(kind, data)
+
+    def start(self, event: Event) -> None:
+        """The message, without anything in it."""
+        message = {"role": "assistant", "content": [], "tool_plan": "", "tool_calls": [], "citations": []}
+        data: Wire = {"type": "message-start", "delta": {"message": message}}
+        if event.get("response_id") is not None:
+            data["id"] = event["response_id"]
+        self.put("message-start", data)
+
+    def begin(self, told: OpenBlock) -> None:
+        """A part begins, or a call. What has no pieces is told when it is whole."""
+        if told.kind in _PIECES:
+            told.number, self.parts = self.parts, self.parts + 1
+            self._event("content-start", told.number, content={"type": told.kind, told.kind: ""})
+            self.more(told, told.block.get("text", ""))
+        elif told.kind == "tool_use":
+            told.number, self.calls = self.calls, self.calls + 1
+            written = self._written(told.begun)["tool_calls"][0]
+            call = {**written, "function": {**written["function"], "arguments": ""}}
+            self._event("tool-call-start", told.number, tool_calls=call)
+            if told.begun.get("kind") == "custom":
+                told.kind = _FREE
+
+    def unsaid(self, told: OpenBlock, call: Wire) -> str:
+        """The arguments of a call of which nothing was said."""
+        if told.kind == _FREE:
+            told.kind, told.template = "tool_use", None
+            return arguments_text(as_arguments(call.get("input_raw")))
+        return super().unsaid(told, call)
+
+    def _written(self, block: dict[str, Any]) -> Wire:
+        return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
+
+    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+        """The event of a piece."""
+        if told.kind in _PIECES:
+            message: Wire = {"content": {told.kind: TEXT}}
+            return "content-delta", {
+                "type": "content-delta",
+                "index": told.number,
+                "delta": {"message": message},
+            }
+        if told.kind != "tool_use":
+            return None
+        message = {"tool_calls": {"function": {"arguments": TEXT}}}
+        return "tool-call-delta", {"type": "tool-call-delta", "index": told.number, "delta": {"message": message}}
+
+    def end(self, told: OpenBlock) -> None:
+        """What a text cites, and its end; a part that is the provider's own comes whole."""
+        if told.kind in ("tool_use", _FREE):
+            self._event("tool-call-end", told.number)
+            return
+        written = self._written(told.block)
+        if told.kind in _PIECES:
+            for number, citation in enumerate(written.get("citations", ())):
+                if "content_index" in citation:
+                    citation = {**citation, "content_index": told.number}
+                self._event("citation-start", number, citations=citation)
+                self._event("citation-end", number)
+            self._event("content-end", told.number)
+            return
+        for part in written.get("content") or ():
+            told.number, self.parts = self.parts, self.parts + 1
+            self._event("content-start", told.number, content=part)
+            self._event("content-end", told.number)
+        for call in written.get("tool_calls", ()):
+            told.number, self.calls = self.calls, self.calls + 1
+            self._event("tool-call-start", told.number, tool_calls=call)
+            self._event("tool-call-end", told.number)
+
+    def complete(self, response: dict[str, Any]) -> None:
+        """How it ended and what it took, and the mark behind all events."""
+        writing = Writing(response, self.endpoint, Loss())
+        self.put("message-end", {"type": "message-end", "delta": end_to_wire(response, writing)})
+        self.frames.append(Frame(None, _DONE))
+
+    def fail(self, error: dict[str, Any]) -> None:
+        """The error, as the last event."""
+        delta = {"finish_reason": "ERROR", "error": error_in_stream(error, self.endpoint)}
+        self.put("message-end", {"type": "message-end", "delta": delta})
+
+
+def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say: what a whole answer does not."""
+    return to_wire_response(response, endpoint)[1]
