@@ -387,19 +387,23 @@ def _said_to_wire(
     wire: Wire = {"role": ASSISTANT}
     parts: list[Wire] = []
     places: dict[int, int] = {}  # of the parts
+    texts: dict[int, str] = {}  # of the plan
     stands: list[int] = []
     for index in others:
         if index in planned:
             continue
-        part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
-        if part is not None:
+        block = content[index]
+        part = part_to_wire(_uncited(block), (*path, index), writing, ASSISTANT)
+        if part is not None and calls and not answer and _stands_for_another(part, block):
+            texts[index] = part["text"]
+        elif part is not None:
             places[index] = len(parts)
             parts.append(part)
             stands.append(index)
     _put_content(wire, parts, spelt, answer=answer)
     if answer and not parts and not calls and "content" not in spelt:
         wire["content"] = []
-    plan = _plan_to_wire(content, planned, path, writing)
+    plan = _plan_to_wire(content, planned, texts, path, writing)
     if plan is not None:
         wire[PLAN] = plan[1]
         stands.append(plan[0])
@@ -432,21 +436,27 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
     )
 
 
-def _plan_to_wire(content: list[Block], planned: list[int], path: Path, writing: Writing) -> tuple[int, str] | None:
+def _stands_for_another(part: Wire, block: Block) -> bool:
+    """Whether a part is a text in the place of a block that was left out."""
+    return part.keys() == _TEXT_PART and block["type"] != "text" and part is not block.get("value")
+
+
+def _plan_to_wire(
+    content: list[Block], planned: list[int], texts: dict[int, str], path: Path, writing: Writing
+) -> tuple[int, str] | None:
     """Block and text of the plan; several texts are one, which is reported."""
-    spoken: list[int] = []
     for index in planned:
         part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
         if part is not None:
-            spoken.append(index)
-    if not spoken:
+            texts[index] = content[index]["text"]
+    if not texts:
         return None
-    first, *others = spoken
-    whole: str = content[first]["text"]
+    first, *others = sorted(texts)
+    whole = texts[first]
     before = first
     for index in others:
         # pieces of one answer go on where the piece before ends
-        whole += ("" if before + 1 == index else "\n\n") + content[index]["text"]
+        whole += ("" if before + 1 == index else "\n\n") + texts[index]
         before = index
     if others:
         message = "the plan is one text"

@@ -149,7 +149,9 @@ class _Answer(Answer):
     def _more(self, lane: Lane, content: Any) -> None:
         part = self.parts.get(lane)
         if part is None:  # a server that does not say when a part begins
-            kind = next(name for name in _GROWS if isinstance(content.get(name), str))
+            kind = next((name for name in _GROWS if isinstance(content.get(name), str)), None)
+            if kind is None:
+                raise TypeError("content")
             self._begin(lane, {"type": kind, kind: ""})
             part = self.parts[lane]
         if part.kind in _GROWS:
