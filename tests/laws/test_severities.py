@@ -15,7 +15,7 @@ CASES = Path(__file__).resolve().parents[2] / "conformance" / "cases"
 REQUESTS = sorted(CASES.glob("*/*/request.canonical.json"))
 
 WHAT_BECOMES_OF_IT = frozenset(
-    ("merged_turn", "combination", "schema_rewritten", "schema_weakened", "reasoning_mapped")
+    ("merged_turn", "combination", "schema_rewritten", "schema_weakened", "reasoning_mapped", "response_format")
 )
 """Codes of entries that are part of a rewriting: how grave it is, is the rewriting's affair and not that of the member."""
 

@@ -190,6 +190,22 @@ def joined(
 SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 """What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
 
+
+def not_in_pieces(told: list[Entry], answer: dict[str, Any]) -> list[Entry]:
+    """Of what was `told` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
+    return [entry for entry in told if entry["code"] not in SAID_IN_PIECES or _says_nothing(entry, answer)]
+
+
+def _says_nothing(entry: Entry, answer: dict[str, Any]) -> bool:
+    """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
+    match entry["path"].split("/"):
+        case ["", "message", "content", position, "input_raw"]:
+            block: dict[str, Any] = answer["message"]["content"][int(position)]
+            return block["input_raw"] == ""
+        case _:
+            return False
+
+
 PROBE: Final = "…"
 """Stands for a text that is blank, where a stream says it and a whole answer does not."""
 

@@ -4,7 +4,7 @@ Streams to the wire: what the writers of both wires of Claude do alike, and what
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, SAID_IN_PIECES
+from interlingua.adapters._answers import PROBE
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._free_text import as_arguments
 from interlingua.adapters._kit import Wire, arguments_text
@@ -76,18 +76,3 @@ def report_unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoi
 
 
 _SPOKEN: Final = ("text", "thinking", "redacted_thinking")
-
-
-def not_in_pieces(told: list[Entry], answer: Item) -> list[Entry]:
-    """Of what was `told` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
-    return [entry for entry in told if entry["code"] not in SAID_IN_PIECES or _says_nothing(entry, answer)]
-
-
-def _says_nothing(entry: Entry, answer: Item) -> bool:
-    """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
-    match entry["path"].split("/"):
-        case ["", "message", "content", position, "input_raw"]:
-            block: Item = answer["message"]["content"][int(position)]
-            return block["input_raw"] == ""
-        case _:
-            return False

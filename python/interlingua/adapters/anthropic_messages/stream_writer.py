@@ -3,11 +3,10 @@
 import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending
+from interlingua.adapters._answers import ending, not_in_pieces
 from interlingua.adapters._claude.stream_writer import (
     FREE,
     ClaudeWriter,
-    not_in_pieces,
     report_unsaid,
     without_blank_texts,
 )

@@ -123,7 +123,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     text = _text_of(block, path, writing)
     spelt = writing.spelt(block).get("document")
     if not text and spelt is None:
-        writing.loss.drop(path, "empty_content", "representation", "a document without words says nothing")
+        writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None
     report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
     data: Any = {"text": text}

@@ -197,8 +197,8 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
     wires: list[Wire] = []
     if request.get("system"):
-        parts = _parts(request["system"], ("system",), SYSTEM, writing)
-        wires.append({"role": SYSTEM, "content": _content(parts, NOTHING) if parts else _NOTHING_LEFT})
+        if parts := _parts(request["system"], ("system",), SYSTEM, writing):
+            wires.append({"role": SYSTEM, "content": _content(parts, NOTHING)})
     for position in order:
         wires.append(_message_to_wire(messages[position], position, writing))
     body["messages"] = wires

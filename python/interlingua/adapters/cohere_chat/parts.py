@@ -6,6 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
 from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
@@ -123,6 +124,10 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
             return block if "text" in block else _refuse("thinking")
         case "image_url" if place == USER:
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
+            if block.get("media_type", "image/png") not in _MEDIA_TYPES:
+                # known by its imprint: kept raw, its bytes would be stored twice
+                state = block.setdefault("provider_state", reading.endpoint.state())
+                state.setdefault("encoding", {})["odd"] = imprint(block, USER)
             return block if "source" in block else _refuse("image_url")
         case "document" if place in (USER, TOOL) and part.keys() == {"type", "document"}:
             return document_from_wire(part["document"], reading, _PART)
@@ -229,10 +234,13 @@ def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
 def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
+    if writing.has_quirk(block, USER):
+        return None
     media_type = block.get("media_type")
     unknown = media_type is not None and "accepted_image_media_types" not in writing.capabilities
-    refused = media_type not in _MEDIA_TYPES if unknown else refuses_image(block, writing.capabilities)
-    if refused and not writing.verbatim("image"):
+    if unknown and media_type not in _MEDIA_TYPES:
+        return "unsupported_source", "the provider takes no image of this type"
+    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
         return "unsupported_source", "the model does not take this media type"
     if block["source"]["kind"] not in ("base64", "url") or not is_image_source(block, writing.endpoint):
         return "unsupported_source", source_refused(block, "the wire takes images by bytes or by a web address")

@@ -41,7 +41,13 @@ from interlingua.adapters._structured import escape_reserved, extract_format, sa
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
-from interlingua.adapters.cohere_chat.tools import choice_from_wire, choice_to_wire, tool_from_wire, tools_to_wire
+from interlingua.adapters.cohere_chat.tools import (
+    choice_from_wire,
+    choice_to_wire,
+    imprint_of_schema,
+    tool_from_wire,
+    tools_to_wire,
+)
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -347,7 +353,7 @@ def _read_strict(value: Any, members: Members[Reading]) -> None:
         for tool in functions:
             tool["strict"] = True
             state = tool.setdefault("provider_state", members.endpoint.state())
-            state.setdefault("encoding", {})["strict"] = True
+            state.setdefault("encoding", {})["strict"] = imprint_of_schema(tool)
     elif value is False:
         members.silent("strict_tools", value)
     elif value is not None:

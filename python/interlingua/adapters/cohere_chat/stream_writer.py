@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._answers import not_in_pieces
 from interlingua.adapters._free_text import as_arguments
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
@@ -123,5 +124,5 @@ class _Writer(Writer):
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: what a whole answer does not."""
-    return to_wire_response(response, endpoint)[1]
+    """What a stream of this answer does not say: what a whole answer does not, but for what pieces say as it came."""
+    return not_in_pieces(to_wire_response(response, endpoint)[1], response)

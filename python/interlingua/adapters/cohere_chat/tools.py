@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._items import (
     ABSENT,
@@ -140,12 +141,17 @@ def _can_be_strict(functions: list[Tool], writing: Writing) -> bool:
     """Whether the wire enforces the schemas of all these tools: it does so of all or none, and not of any schema."""
     if not functions or not all(tool.get("strict") for tool in functions):
         return False
-    if all(writing.encoding_of(tool).get("strict") for tool in functions):
+    if all(writing.encoding_of(tool).get("strict") == imprint_of_schema(tool) for tool in functions):
         return True  # as it was read
     schemas = [tool.get("input_schema") or {} for tool in functions]
     if not all(schema.get("required") for schema in schemas) or writing.refuses("strict_tools"):
         return False
     return sum(len(schema.get("properties") or ()) for schema in schemas) <= _MOST_PROPERTIES
+
+
+def imprint_of_schema(tool: Tool) -> str:
+    """What the schema of a tool is known by that was read where schemas are enforced."""
+    return imprint(tool.get("input_schema"), "strict")
 
 
 _MOST_PROPERTIES: Final = 200
@@ -227,7 +233,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["tool_choice"] = CHOICES.there["required"]
         writing.loss.replace(path, {"type": "required"}, "tool_choice", "representation", message)
     else:
-        writing.loss.drop(path, "tool_choice", "representation", message)
+        writing.loss.drop(path, "tool_choice", "weakened", message)
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
