@@ -8,6 +8,7 @@ MAKEFLAGS += --warn-undefined-variables --no-builtin-rules
 
 PYTHON ?= python3
 CORPUS ?=
+NAME ?=
 ARGS ?=
 
 BIN := .venv/bin
@@ -169,7 +170,12 @@ bench-source: $(INSTALLED) ## measure the same of the plain source
 	$(call MEASURE,$(BIN)/python)
 
 .PHONY: check
-check: check-python check-proto check-generated check-suite ## check form, types, contract and generated code; changes nothing
+check: check-wires check-python check-proto check-generated check-suite ## check form, types, contract and generated code; changes nothing
+
+# first: what is still to be filled in of a new wire is the reason of all else that fails
+.PHONY: check-wires
+check-wires: $(INSTALLED)
+	$(BIN)/python tools/new_adapter.py --check
 
 .PHONY: check-python
 check-python: $(INSTALLED)
@@ -202,6 +208,10 @@ check-suite: $(INSTALLED)
 generate: $(INSTALLED) ## make all generated code again: schema to types, models, Protobuf, converter, gRPC, clients
 	$(BIN)/python tools/generate.py
 	$(BIN)/python tools/generate_clients.py
+
+.PHONY: new-adapter
+new-adapter: $(INSTALLED) ## lay out a new wire and list what is to be filled in; NAME=cohere_chat
+	$(BIN)/python tools/new_adapter.py $(NAME)
 
 .PHONY: format
 format: $(INSTALLED) ## bring all files into form

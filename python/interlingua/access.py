@@ -22,7 +22,12 @@ from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_MEMBERS = {"name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day"}
+_MEMBERS = {
+    "name", "sha256", "tenant", "models", "calls_per_minute", "tokens_per_minute", "budget_usd_per_day", "user_id",
+    "team_id",
+}  # fmt: skip
+_PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _SECONDS_PER_MINUTE = 60.0
 
 
@@ -49,7 +54,7 @@ class Refused(InterlinguaError):
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key: what it is called, what it may do. None stands for no limit."""
+    """One key: what it is called, what it may do, and for whom it stands. None stands for no limit, and for nobody."""
 
     name: str
     digest: str = field(repr=False)
@@ -58,6 +63,14 @@ class Key:
     calls_per_minute: float | None = None
     tokens_per_minute: float | None = None
     budget_usd_per_day: Decimal | None = None
+    user_id: str | None = None
+    team_id: str | None = None
+
+    @property
+    def principals(self) -> dict[str, str]:
+        """The metadata that messages said with this key have: those of `user_id` and `team_id` that it stands for."""
+        named = {"user_id": self.user_id, "team_id": self.team_id}
+        return {name: value for name, value in named.items() if value is not None}
 
     def may_use(self, model: str) -> bool:
         """Whether it may use a model, given by its canonical id."""
@@ -126,7 +139,17 @@ def _key(row: Any, path: str) -> Key:
         _limit(row, "calls_per_minute", path),
         _limit(row, "tokens_per_minute", path),
         _budget(row, path),
+        *(_principal(row, name, path) for name in _PRINCIPALS),
     )
+
+
+def _principal(row: Mapping[str, Any], name: str, path: str) -> str | None:
+    value, prefix = row.get(name), _PRINCIPALS[name]
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.startswith(prefix) or not _ULID.fullmatch(value.removeprefix(prefix)):
+        raise InvalidRequest(f"{name} is a pseudonym: {prefix} and a ULID", path=f"{path}/{name}")
+    return value
 
 
 def _limit(row: Mapping[str, Any], name: str, path: str) -> float | None:

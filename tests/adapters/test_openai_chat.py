@@ -298,7 +298,7 @@ def test_free_text_tools_travel_as_functions_where_there_are_none() -> None:
 )
 def test_reasoning_goes_where_the_dialect_has_a_place(dialect: dict[str, Any], member: dict[str, Any]) -> None:
     request = {"messages": [said("assistant", {"type": "thinking", "text": "Hm."}, text("Yes."))]}
-    body, loss = lawful(request, Endpoint("openai_chat", "other", "m", dialect))
+    body, loss = lawful(request, Endpoint("openai_chat", "other", "m", {**dialect, "prefill": True}))
 
     assert body["messages"][0] == {"role": "assistant", "content": "Yes.", **member}
     assert loss == []

@@ -17,6 +17,7 @@ from tests.gateway import wires
 
 SECRET = new_key()
 OTHER = new_key()
+USER, TEAM = f"usr_{'0' * 26}", f"team_7{'Z' * 25}"
 SAID = Say("Yes.", usage={"input_tokens": 600, "output_tokens": 400})
 
 
@@ -153,6 +154,11 @@ WRONG: dict[str, tuple[Any, str]] = {
         {"keys": [{"name": "a", "sha256": "0" * 64, "budget_usd_per_day": 5}]},
         "/keys/0/budget_usd_per_day",
     ),
+    "a user of a name": (
+        {"keys": [{"name": "a", "sha256": "0" * 64, "user_id": "ann@example.org"}]},
+        "/keys/0/user_id",
+    ),
+    "a team of a user": ({"keys": [{"name": "a", "sha256": "0" * 64, "team_id": USER}]}, "/keys/0/team_id"),
     "two of one name": (
         {"keys": [{"name": "a", "sha256": "0" * 64}, {"name": "a", "sha256": "1" * 64}]},
         "/keys/1/name",
@@ -176,11 +182,12 @@ def test_a_file_of_keys_is_read_whole(tmp_path: Path) -> None:
     row = {
         "name": "a", "sha256": digest(SECRET), "tenant": "t", "models": ["openai:*"],
         "calls_per_minute": 60, "tokens_per_minute": 1e5, "budget_usd_per_day": "5.00",
+        "user_id": USER, "team_id": TEAM,
     }  # fmt: skip
     file = tmp_path / "keys.json"
     file.write_text(json.dumps({"keys": [row]}))
     [found] = read_keys(file)
-    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"))
+    assert found == Key("a", digest(SECRET), "t", ("openai:*",), 60, 100_000, Decimal("5.00"), USER, TEAM)
     assert digest(SECRET) not in repr(found)
 
 

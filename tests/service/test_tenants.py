@@ -165,6 +165,30 @@ async def test_two_keys_of_one_tenant_share_its_sessions(tmp_path: Path) -> None
         assert [one.id for one in (await night.ListSessions()).sessions] == [chat]
 
 
+async def test_what_is_said_with_a_key_has_the_principals_of_the_key(tmp_path: Path) -> None:
+    """And no others, whatever the message says; a key that comes to stand for another rewrites nothing (R-067, R-072)."""
+    first, second, team = f"usr_{'0' * 25}1", f"usr_{'0' * 25}2", f"team_{'0' * 25}1"
+    forged = {**user("Mine."), "metadata": {"user_id": second, "status": "complete"}}
+
+    async def stored(at: Served, chat: str) -> list[tuple[str, str]]:
+        found = (await at.acme.ListMessages(session_id=chat)).messages
+        return [(one.metadata.user_id, one.metadata.team_id) for one in found]
+
+    async with serving(tmp_path, Say("Hello!"), who=keys(user_id=first, team_id=team)) as at:
+        chat = await at.acme.create()
+        await at.acme.AppendMessages(session_id=chat, messages_json=text_of([forged]))
+        await at.acme.say(chat, "Hi.")
+        assert await stored(at, chat) == [(first, team), (first, team), ("", "")]
+    async with serving(tmp_path, who=keys(user_id=second)) as at:
+        await at.acme.AppendMessages(session_id=chat, messages_json=text_of([user("Again.")]))
+        copy = (await at.acme.ForkSession(session_id=chat)).session.id
+        for one in (chat, copy):
+            assert await stored(at, one) == [(first, team), (first, team), ("", ""), (second, "")]
+    async with serving(tmp_path, who=keys()) as at:
+        await at.acme.AppendMessages(session_id=chat, messages_json=text_of([user("Old key.")]))
+        assert (await stored(at, chat))[-1] == ("", "")
+
+
 async def test_a_key_may_use_its_models_alone(tmp_path: Path) -> None:
     """Named or standing: what it may not use is not asked. Its limits count here too."""
     who = keys(models=("openai:*",), calls_per_minute=2)

@@ -339,6 +339,22 @@ async def test_addresses_are_not_stored(open_sessions: Open) -> None:
     assert "ann" not in str(told.value.to_dict())
 
 
+async def test_a_message_that_has_ended_is_never_partial_again(open_sessions: Open) -> None:
+    """Nobody can append one that is partial, nor bring one back to that by saving or by reading it in: R-060."""
+    sessions = await open_sessions()
+    chat = await sessions.create()
+    with pytest.raises(InvalidRequest) as told:
+        await chat.append(user(metadata={"status": "partial"}))
+    assert told.value.path == "/0/metadata/status"
+    ended = [user(), user(metadata={"status": "cancelled"}), user(metadata={"status": "error"})]
+    await chat.append(ended)
+    await chat.save()
+    copy = await sessions.import_([line async for line in sessions.export(chat.id)])
+    for one in (chat, copy):
+        found = [message["metadata"]["status"] for message in await one.history()]
+        assert found == ["complete", "cancelled", "error"]
+
+
 async def test_the_strict_profile_asks_for_everything(open_sessions: Open) -> None:
     """Where sessions keep to strict-004, an answer says where it came from and what it cost: R-097 to R-099."""
     chat = await (await open_sessions(profile="strict-004")).create()

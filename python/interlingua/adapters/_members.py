@@ -249,7 +249,7 @@ def write_members(
         write = writers.get(name)
         if write is not None:
             write(name, value, body, writing)
-        elif value or value not in _NOTHING_ASKED or name == "cache":
+        elif value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
             report_absent(name, value, writing.loss)
 
 

@@ -311,10 +311,26 @@ def plain_function(function: Wire, *, others: int) -> dict[str, Any] | None:
     return tool if len(function) == len(tool) + others else None
 
 
+def report_prefill(position: int, writing: "Target") -> None:
+    """Reports that the answer is not to go on with the turn of the assistant in which the request ends."""
+    if writing.dialect.get("prefill"):
+        return
+    path = ("messages", position, "role")
+    message = "the provider answers anew, and does not go on with an answer that was begun"
+    writing.loss.replace(path, "assistant", "unsupported_model", "weakened", message)
+
+
 _SIBLINGS: Final = {"openai_chat": "openai_responses", "openai_responses": "openai_chat"}
 _SHARED_OPTIONS: Final = frozenset(
     ("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store")
 )
+
+
+def from_sibling(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a request was read from the other wire of the same provider."""
+    state = request.get("provider_state") or {}
+    provider = state.get("provider")
+    return provider is not None and provider == endpoint.provider and state["adapter"] == _SIBLINGS[endpoint.adapter]
 
 
 def carry_shared_options(
@@ -325,8 +341,7 @@ def carry_shared_options(
     sibling = _SIBLINGS[endpoint.adapter]
     carried: set[tuple[str, str]] = set()
     options = request.get("options") or {}
-    state = request.get("provider_state") or {}
-    if state.get("adapter") != sibling or state.get("provider") is None or state["provider"] != endpoint.provider:
+    if not from_sibling(request, endpoint):
         return carried
     own = options.get(endpoint.adapter) or {}
     for name, value in (options.get(sibling) or {}).items():

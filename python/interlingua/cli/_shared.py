@@ -3,6 +3,7 @@
 import sys
 from codecs import BOM_UTF8
 from collections.abc import Coroutine
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -136,12 +137,18 @@ def client_of(
     return Client(ReplayTransport(pace=pace), registry=open_registry(), retry=retry, health=tracker, **members)
 
 
-def run_async(work: Coroutine[Any, Any, None]) -> None:
-    """Runs what talks to the network. A cancelled run ends like one that was interrupted."""
+def run_async(work: Coroutine[Any, Any, None], *, serves: bool = False) -> None:
+    """Runs what talks to the network; what `serves` on uvloop, where that is installed. A cancelled run ends like one that
+    was interrupted."""
     import asyncio
 
+    loop_factory = None
+    if serves:
+        with suppress(ImportError):  # there is none for Windows
+            from uvloop import new_event_loop as loop_factory
     try:
-        asyncio.run(work)
+        with asyncio.Runner(loop_factory=loop_factory) as runner:
+            runner.run(work)
     except asyncio.CancelledError:
         raise KeyboardInterrupt from None
 

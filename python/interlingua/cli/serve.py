@@ -61,6 +61,9 @@ def serve(
         list[str] | None,
         typer.Option(help="Calls that a provider has at a time: a number for each, or PROVIDER=NUMBER, repeatable."),
     ] = None,
+    transport: Annotated[
+        str, typer.Option(help="What calls providers over HTTP: httptools, which is the fastest, or httpx.")
+    ] = "httptools",
     replay: Replay = False,
     pace: Annotated[
         float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
@@ -88,6 +91,7 @@ def serve(
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     one_of("--health", health, ("backoff", "windows"))
+    one_of("--transport", transport, ("httptools", "httpx"))
     if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None) or inspect):
         raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
     if no_grpc and sessions is not None:
@@ -98,7 +102,10 @@ def serve(
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     events = Events(log_event)
     limits = _limits(concurrency or ())
-    client = client_of(replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events)
+    opened = _open_httptools if transport == "httptools" else None
+    client = client_of(
+        replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events, http=opened
+    )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
     access = _access(client, keys)
@@ -127,7 +134,14 @@ def serve(
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json))
+    run_async(_serve(address, client, grpc, http, about, grace, as_json=as_json), serves=True)
+
+
+def _open_httptools() -> Any:
+    """The transport of a server."""
+    from interlingua.client.httptools_transport import HttptoolsTransport
+
+    return HttptoolsTransport()
 
 
 def _access(client: Any, keys: Path | None) -> Any:

@@ -52,6 +52,7 @@ class Client:
     `retry` says when a model is asked again: a policy, or the name of one; `health` keeps which models are in cooldown (spec/7-routing.md#health).
     `concurrency` is how many calls a provider has at a time, one number for each or one for all; the row of a provider
     may say it as well. `events` has the decision of every call that comes without a record of its routing.
+    `http` opens the transport over HTTP in the place of httpx, for calls to providers where `transport` is not given.
     `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
     numbers from 0 to 1 for the pauses between attempts.
     """
@@ -68,6 +69,7 @@ class Client:
         health: Health | None = None,
         concurrency: int | Mapping[str, int] | None = None,
         events: Events | None = None,
+        http: Callable[[], Transport] | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         now: Callable[[], datetime] = _now,
@@ -76,6 +78,7 @@ class Client:
     ) -> None:
         self._transport = transport
         self._opened: dict[str, Transport] = {}
+        self._open = {"http": http or _open_httpx, "replay": _open_replay}
         self._keys = dict(keys or {})
         self._base_urls = dict(base_urls or {})
         self._registry = registry or default()
@@ -398,7 +401,7 @@ class Client:
             return self._transport
         scheme = "replay" if url.startswith("replay:") else "http"
         if scheme not in self._opened:
-            self._opened[scheme] = _open_transport(scheme)
+            self._opened[scheme] = self._open[scheme]()
         return self._opened[scheme]
 
     def _complete(self, response: Response, call: Call, status: str) -> Response:
@@ -449,11 +452,13 @@ def _estimated_usage(response: Response, call: Call) -> dict[str, Any]:
     return {"input_tokens": prompt, "output_tokens": answer, "estimated": True}
 
 
-def _open_transport(scheme: str) -> Transport:
-    if scheme == "replay":
-        from interlingua.client.replay import ReplayTransport
+def _open_replay() -> Transport:
+    from interlingua.client.replay import ReplayTransport
 
-        return ReplayTransport()
+    return ReplayTransport()
+
+
+def _open_httpx() -> Transport:
     from interlingua.client.httpx_transport import HttpxTransport
 
     return HttpxTransport()

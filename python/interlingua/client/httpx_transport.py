@@ -6,17 +6,17 @@ third of a call and none of them is wanted here. Proxies of the environment are 
 """
 
 import ssl
-import zlib
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from typing import Any, Self, cast
+from typing import Self, cast
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
 from interlingua.client.cancellation import cancelled_at_waits
+from interlingua.client.inflating import inflated
 from interlingua.client.transport import TransportFailed
 
 
@@ -59,12 +59,13 @@ class HttpxTransport:
             await pool.aclose()
 
     def _pool(self, url: str) -> httpx.AsyncHTTPTransport:
-        proxy = self._proxy(url)
+        proxy = self.proxy_for(url)
         if proxy not in self._pools:
             self._pools[proxy] = httpx.AsyncHTTPTransport(verify=self._tls, limits=self._limits, proxy=proxy)
         return self._pools[proxy]
 
-    def _proxy(self, url: str) -> str | None:
+    def proxy_for(self, url: str) -> str | None:
+        """The proxy through which a URL is called; None when it is called directly."""
         if not self._proxies:
             return None
         address = urlsplit(url)
@@ -116,49 +117,8 @@ class HttpxAnswer:
         encoding = self.headers.get("content-encoding", "identity").strip().lower() or "identity"
         with _translated():
             # we ask for no compression; what a server compresses nevertheless is understood, within limits
-            async for chunk in body if encoding == "identity" else _inflated(body, encoding):
+            async for chunk in body if encoding == "identity" else inflated(body, encoding):
                 yield chunk
-
-
-_PIECE = 64 << 10  # bytes of an answer that are inflated at a time
-_FREE = 16 << 20  # bytes of an answer that may come out of any number of compressed ones
-_MOST_TIMES = 100  # and beyond those, so many for each compressed byte: ten times what text and JSON give
-
-
-async def _inflated(body: AsyncIterable[bytes], encoding: str) -> AsyncGenerator[bytes, None]:
-    """A compressed body as it was. Raises `TransportFailed` for one that is broken or was made to explode, before more of
-    it is inflated than its own size allows."""
-    if encoding not in ("gzip", "x-gzip", "deflate"):
-        raise TransportFailed("network", f"the provider compressed its answer ({encoding[:20]}) without being asked to")
-    received = inflated = 0
-    inflate: Any = None
-    try:
-        async for chunk in body:
-            received += len(chunk)
-            if not chunk:
-                continue
-            if inflate is None:
-                # `deflate` means the format of zlib; some servers leave its head away
-                bare = encoding == "deflate" and chunk[0] & 0x0F != zlib.DEFLATED
-                inflate = zlib.decompressobj(-zlib.MAX_WBITS if bare else zlib.MAX_WBITS | 32)
-            rest = chunk
-            while rest:
-                piece = inflate.decompress(rest, _PIECE)
-                rest = inflate.unconsumed_tail
-                inflated += len(piece)
-                if inflated > _FREE and inflated > _MOST_TIMES * received:
-                    text = (
-                        f"the provider's compressed answer of {received} bytes inflates to more than {inflated} bytes"
-                    )
-                    raise TransportFailed("network", text, retryable=False)
-                if piece:
-                    yield piece
-                if inflate.eof:
-                    break
-        if inflate is not None and (piece := inflate.flush()):
-            yield piece
-    except zlib.error:
-        raise TransportFailed("network", "the provider's compressed answer is broken") from None
 
 
 @contextmanager
@@ -184,6 +144,7 @@ def _translated() -> Generator[None]:
 _UNSENT = (
     httpx.ConnectError,
     httpx.ConnectTimeout,
+    httpx.LocalProtocolError,
     httpx.PoolTimeout,
     httpx.ProxyError,
     httpx.WriteError,

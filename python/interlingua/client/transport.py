@@ -1,11 +1,12 @@
 """
 The seam to the network: one call out, one answer back, its body pulled chunk by chunk.
 
-Any HTTP library fits behind `Transport`. `httpx_transport` is the one that ships; `fake` and `replay` answer without
-a network, so that everything above the seam, framing, adapters, prices, runs as it does against a provider.
+Any HTTP library fits behind `Transport`. `httpx_transport` is that of the library, `httptools_transport` that of a server;
+`fake` and `replay` answer without a network, so that everything above the seam, framing, adapters, prices, runs as it does
+against a provider.
 
-A transport never follows redirects, never retries and never reads ahead: a chunk is read when somebody asks for it,
-so a consumer that stalls stops the reading from the provider.
+A transport never follows redirects and never retries, and reads ahead no more than a buffer: a consumer that stalls stops
+the reading from the provider.
 """
 
 from collections.abc import AsyncIterator, Mapping

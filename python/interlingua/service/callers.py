@@ -65,6 +65,8 @@ class CallersSessions(Sessions):
         """The sessions that a caller sees."""
         found = cast("CallersSessions", self.of(who.tenant))
         found._key = who.key
+        if principals := who.key.principals:
+            found.rules = found.rules._replace(principals=principals)
         return found
 
     @property

@@ -3,7 +3,8 @@ Appending: messages get their place in a session, with the rows of their tool ca
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from interlingua import translate
@@ -35,10 +36,12 @@ class Appended(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What a message must keep to be stored: a profile of the contract, and the most bytes of `provider_raw`."""
+    """What a message must keep to be stored: a profile of the contract, and the most bytes of `provider_raw`.
+    `principals` is metadata of what is appended (`user_id`, `team_id`), whatever that says itself."""
 
     profile: str = "core"
     raw_limit: int | None = None
+    principals: Mapping[str, str] = MappingProxyType({})
 
 
 def drafts_of(values: Any) -> list[Message]:
@@ -132,7 +135,7 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
     for position, draft in enumerate(drafts):
         if draft.get("session_id") not in (None, change.row.id):
             raise _refused("one_session", f"/{position}/session_id", "the message belongs to another session")
-        metadata = {"status": "complete", **(draft.get("metadata") or {})}
+        metadata = {"status": "complete", **(draft.get("metadata") or {}), **rules.principals}
         if metadata["status"] == "partial":
             raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
         message: Message = {

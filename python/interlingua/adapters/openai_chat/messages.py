@@ -14,6 +14,7 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.openai_chat.contents import (
     content_from_wire,
@@ -70,8 +71,8 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
             body.append(_plain_to_wire(message, position, writing, runs))
     if runs.waiting:
         runs.close(body, None, len(messages))
-    if writing.dialect.get("prefix") and not writing.same(PREFILL) and body and body[-1]["role"] == "assistant":
-        _mark_begun(body[-1], order[-1], writing)
+    if body and body[-1]["role"] == "assistant" and not writing.same(PREFILL) and CALLS not in body[-1]:
+        _begun(body[-1], order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         why = "results follow their calls directly and in their order"
@@ -80,9 +81,11 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
     return body
 
 
-def _mark_begun(wire: Wire, position: int, writing: Writing) -> None:
+def _begun(wire: Wire, position: int, writing: Writing) -> None:
     """Marks the last message as an answer that was begun, where the provider refuses it otherwise."""
-    if "prefix" not in wire and CALLS not in wire:
+    if not writing.dialect.get("prefix"):
+        report_prefill(position, writing)
+    elif "prefix" not in wire:
         wire["prefix"] = True
         path = ("messages", position, "provider_state", "fields", "prefix")
         message = "the provider takes a last message of the model only as the beginning of its answer"

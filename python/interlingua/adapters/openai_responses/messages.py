@@ -7,9 +7,10 @@ A run of items that a model said is one assistant message. Messages of others, a
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID
+from interlingua.adapters._as_read import PREFILL, UNSAID
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
+from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, moves_behind
 from interlingua.adapters._results import in_order, note, result_of
 from interlingua.adapters._structured import says_json
@@ -41,7 +42,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     order, moves = _order(messages, request, writing)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
-    before: int | None = None
+    before: int | None = None  # where the run of turns of the model began that goes on
+    last: int | None = None  # and its last turn that has items
     merges: list[tuple[int, int]] = []
     for position in order:
         message = messages[position]
@@ -57,13 +59,16 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
                     before = position
                 else:
                     merges.append((position, before))
+                last = position if written else last
                 items += written
             case "tool":
-                before = None
+                before = last = None
                 items.append(_result_to_wire(message, path, writing))
             case _:
-                before = None
+                before = last = None
                 items.append(_plain_to_wire(message, path, writing))
+    if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
+        report_prefill(last, writing)
     alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and is_continued(request, writing))
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):

@@ -33,6 +33,7 @@ from interlingua.adapters._openai_members import (
     asked_format,
     carry_shared_options,
     effort,
+    from_sibling,
     metadata,
     model_to_wire,
     record_quirks,
@@ -120,6 +121,10 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     put_back_silent(body, encoding)
     if "demands" in endpoint.dialect and not own:
         _meet_demands(request, body, writing)
+    if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
+        body["store"] = False
+        message = "the provider keeps what is sent over this wire unless it is told not to"
+        loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
     if state is not None:
         report_state(request, writing, (), fields=True)
     return body

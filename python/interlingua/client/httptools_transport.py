@@ -1,0 +1,542 @@
+"""
+The transport over httptools: HTTP/1.1 on the transports of the event loop, for servers, where httpx costs more than all
+the rest of a call (spec/decisions/0034-speed-of-the-service.md).
+
+It does what `HttpxTransport` does with the parser of Node.js (llhttp) and nothing between: no task, no lock and no timer
+for a chunk. A call through a proxy goes to `HttpxTransport`, which can do that.
+"""
+
+import asyncio
+import re
+import select
+import socket
+import ssl
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from functools import cached_property, lru_cache
+from typing import Any, Literal, NamedTuple, Self
+
+import aiohappyeyeballs
+import httptools
+import httpx
+
+from interlingua.client.httpx_transport import HttpxTransport
+from interlingua.client.inflating import inflated
+from interlingua.client.transport import Answer, TransportFailed
+
+_HEAD_LIMIT = 256 << 10
+"""Bytes of the head of an answer, and of its trailers."""
+
+_AHEAD = 64 << 10
+"""Bytes of an answer that may wait to be taken; then the provider is not read for a while."""
+
+_PIECE = 64 << 10
+"""Bytes of a request that are written at a time."""
+
+_IDLE_CONNECTIONS = 256
+_IDLE_S = 30.0
+_FRESH_S = 0.5
+"""How long after its last use nobody has given up a connection."""
+
+_NEXT_ADDRESS_S = 0.25
+"""How long one address of a host may take before the next is tried beside it (RFC 8305)."""
+
+_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_NO_VALUE = re.compile(r"[^\t\x20-\x7e\x80-\xff]")
+
+
+class HttptoolsTransport:
+    """Calls over HTTP/1.1 with connections that are kept and used again, in one event loop.
+
+    `verify` is the TLS context; by default the certificates that httpx trusts. `connections` limits how many are open at a
+    time, `connect_timeout` how long to wait for one, in seconds.
+    """
+
+    def __init__(
+        self, *, verify: ssl.SSLContext | None = None, connections: int = 1_000, connect_timeout: float = 10.0
+    ) -> None:
+        self._verify = verify
+        self._connections = connections
+        self._connect_timeout = connect_timeout
+        self._by_proxy = HttpxTransport(verify=verify, connections=connections, connect_timeout=connect_timeout)
+        self._open: set[_Connection] = set()
+        self._opening = 0
+        self._idle: dict[_Origin, list[_Connection]] = {}
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._sweeper: asyncio.TimerHandle | None = None
+
+    async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Answer:
+        """Posts a body (see `Transport`)."""
+        place = _place(url)
+        if self._by_proxy.proxy_for(url) is not None:
+            return await self._by_proxy.send(url, headers, body, idle)
+        head = _head(place, headers, len(body))
+        patience = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
+        connection = self._kept(place.origin) or await self._opened(place.origin, patience)
+        try:
+            await connection.ask(head, body, idle)
+        except BaseException:
+            connection.close()
+            raise
+        return HttptoolsAnswer(connection)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            self._sweeper = None
+        for connection in tuple(self._open):
+            connection.close()
+        await self._by_proxy.aclose()
+
+    # ------------------------------------------------------------------------------------------------ connections
+
+    @property
+    def idle(self) -> int:
+        """How many connections wait for a call."""
+        return sum(map(len, self._idle.values()))
+
+    def release(self, connection: "_Connection") -> None:
+        """Keeps a connection for the next call."""
+        if self.idle >= _IDLE_CONNECTIONS:
+            connection.close()
+            return
+        self._idle.setdefault(connection.origin, []).append(connection)
+        if self._sweeper is None:
+            self._sweeper = asyncio.get_running_loop().call_later(_IDLE_S, self._sweep)
+        self._wake()
+
+    def forget(self, connection: "_Connection") -> None:
+        """A connection is closed."""
+        self._open.discard(connection)
+        kept = self._idle.get(connection.origin)
+        if kept and connection in kept:
+            kept.remove(connection)
+        self._wake()
+
+    def _kept(self, origin: "_Origin") -> "_Connection | None":
+        """The connection that was used last, so that those that are too many grow old."""
+        kept = self._idle.get(origin)
+        while kept:
+            connection = kept.pop()
+            if connection.usable():
+                return connection
+            connection.close()
+        return None
+
+    async def _opened(self, origin: "_Origin", patience: float) -> "_Connection":
+        """A connection that is there or is opened, when there is room for one. Raises `TransportFailed`."""
+        try:
+            async with asyncio.timeout(patience):
+                while len(self._open) + self._opening >= self._connections:
+                    if (other := next((kept for kept in self._idle.values() if kept), None)) is not None:
+                        other[0].close()
+                        continue
+                    await self._room()
+                    if (kept := self._kept(origin)) is not None:
+                        return kept
+                self._opening += 1
+                try:
+                    connection = await self._connect(origin)
+                finally:
+                    self._opening -= 1
+                    self._wake()
+        except TimeoutError:
+            raise TransportFailed("timeout", "the provider did not answer in time (connecting)", sent=False) from None
+        except (OSError, UnicodeError, ValueError) as problem:  # a text of theirs may quote what was given
+            raise TransportFailed("network", _failed(problem), sent=False) from None
+        self._open.add(connection)
+        return connection
+
+    async def _connect(self, origin: "_Origin") -> "_Connection":
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(origin.host, origin.port, type=socket.SOCK_STREAM)
+        connected = await aiohappyeyeballs.start_connection(found, happy_eyeballs_delay=_NEXT_ADDRESS_S, interleave=1)
+        try:
+            tls: dict[str, Any] = {"ssl": self._tls, "server_hostname": origin.host} if origin.tls else {}
+            _, connection = await loop.create_connection(lambda: _Connection(self, origin), sock=connected, **tls)
+        except BaseException:
+            connected.close()
+            raise
+        return connection
+
+    async def _room(self) -> None:
+        """Waits until a connection is closed or given back."""
+        waiting = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            await waiting
+        except asyncio.CancelledError:
+            if waiting.done() and not waiting.cancelled():
+                self._wake()  # the room is for the next one
+            raise
+
+    def _wake(self) -> None:
+        while self._waiting:
+            waiting = self._waiting.popleft()
+            if not waiting.done():
+                waiting.set_result(None)
+                return
+
+    def _sweep(self) -> None:
+        """Closes the connections that nobody has used for long."""
+        now = asyncio.get_running_loop().time()
+        for origin, kept in tuple(self._idle.items()):
+            for connection in [one for one in kept if now - one.idle_since >= _IDLE_S]:
+                connection.close()
+            if not kept:
+                del self._idle[origin]
+        again = asyncio.get_running_loop().call_later(_IDLE_S, self._sweep) if self._idle else None
+        self._sweeper = again
+
+    @cached_property
+    def _tls(self) -> ssl.SSLContext:
+        # loading the certificates takes tens of milliseconds: once, and only when there is something to call
+        context = self._verify or httpx.create_ssl_context()
+        context.set_alpn_protocols(["http/1.1"])
+        return context
+
+
+class HttptoolsAnswer:
+    """An answer of a connection, which it holds until it is read to its end or closed."""
+
+    def __init__(self, connection: "_Connection") -> None:
+        self.status = connection.status
+        self.headers: Mapping[str, str] = connection.headers
+        self._connection: _Connection | None = connection
+        encoding = self.headers.get("content-encoding", "identity").strip().lower() or "identity"
+        self._chunks = self if encoding == "identity" else inflated(self, encoding)
+
+    def chunks(self) -> AsyncIterator[bytes]:
+        """The body, as it arrives."""
+        return aiter(self._chunks)
+
+    async def aclose(self) -> None:
+        """Ends the call; a connection whose answer is not whole is closed. It waits for nothing."""
+        self._end()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        connection = self._connection
+        if connection is None:
+            raise StopAsyncIteration
+        try:
+            piece = connection.taken() or await connection.take()
+        except TransportFailed:
+            self._end()
+            raise
+        if not piece:
+            self._end()
+            raise StopAsyncIteration
+        return piece
+
+    def _end(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.end()
+
+
+class _Connection(asyncio.Protocol):
+    """One connection: asked, it reads one answer, and may be asked again when that has ended."""
+
+    def __init__(self, pool: HttptoolsTransport, origin: "_Origin") -> None:
+        self.origin = origin
+        self.idle_since = 0.0
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self._pool = pool
+        self._loop = asyncio.get_running_loop()
+        self._transport: Any = None
+        self._parser: Any = None
+        self._asked = False
+        self._reset(None)
+
+    def _reset(self, idle: float | None) -> None:
+        self._idle = idle
+        self._given: list[tuple[bytes, bytes]] = []  # headers as they come
+        self._head_bytes = 0
+        self._parts: list[bytes] = []
+        self._held = 0
+        self._begun = self._ended = self._reusable = self._sent = False
+        self._failure: TransportFailed | None = None
+        self._since = 0.0
+        self._waiter: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._paused_reading = self._paused_writing = False
+
+    # ------------------------------------------------------------------------------------------------ one call
+
+    async def ask(self, head: bytes, body: bytes, idle: float | None) -> None:
+        """Sends a request and waits for the head of its answer. Raises `TransportFailed`."""
+        self._reset(idle)
+        self._parser = httptools.HttpResponseParser(self)
+        self._asked = True
+        if len(body) <= _PIECE:
+            self._transport.write(head + body)
+        else:
+            await self._write(head, memoryview(body))
+        # from here on the provider may have the whole call
+        self._sent = True
+        while not self._begun:
+            await self._wait()
+
+    async def _write(self, head: bytes, body: memoryview) -> None:
+        """Writes a long body as it is taken, until its end or that of the provider's patience: it may answer before."""
+        self._transport.write(head)
+        for at in range(0, len(body), _PIECE):
+            while self._paused_writing and not self._begun:
+                await self._wait()
+            if self._failure is not None:
+                raise self._failure
+            if self._begun:
+                return
+            self._transport.write(body[at : at + _PIECE])
+
+    def taken(self) -> bytes:
+        """All of the body that has arrived and was not taken yet; empty when there is nothing."""
+        parts = self._parts
+        if not parts:
+            return b""
+        self._parts, self._held = [], 0
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    async def take(self) -> bytes:
+        """The next of the body, empty at its end. Raises `TransportFailed`."""
+        while not self._parts:
+            if self._ended:
+                return b""
+            if self._paused_reading:
+                self._paused_reading = False
+                self._transport.resume_reading()
+            await self._wait()
+        return self.taken()
+
+    def usable(self) -> bool:
+        """Whether the other side has kept the connection as well, as far as can be known."""
+        if self._transport.is_closing():
+            return False
+        if self._loop.time() - self.idle_since < _FRESH_S:
+            return True
+        # the loop may be busy, and has not looked whether the connection was closed
+        poll = select.poll()
+        poll.register(self._transport.get_extra_info("socket").fileno(), select.POLLIN)
+        return not poll.poll(0)
+
+    def end(self) -> None:
+        """The answer is done with: the connection is kept for the next call when that is possible."""
+        if not (self._ended and self._reusable and self._asked) or self._transport.is_closing():
+            self.close()
+            return
+        self._asked = False
+        self._stop_timer()
+        self._parser = None
+        self._parts = []
+        self.idle_since = self._loop.time()
+        if self._paused_reading:
+            self._transport.resume_reading()
+        self._pool.release(self)
+
+    def close(self) -> None:
+        """Closes the connection at once. Any number of times."""
+        self._asked = False
+        self._stop_timer()
+        if self._transport is not None:
+            self._transport.abort()
+        self._pool.forget(self)
+
+    # ------------------------------------------------------------------------------------------------ waiting
+
+    async def _wait(self) -> None:
+        """Waits until something has happened. Raises `TransportFailed` when the network has failed, or nothing happens for
+        the time of `idle`."""
+        if self._failure is not None:
+            raise self._failure
+        if self._idle is not None:
+            # one timer for all waits of a call, which looks when it has fired how long the present one takes
+            self._since = self._loop.time()
+            if self._timer is None:
+                self._timer = self._loop.call_later(self._idle, self._look)
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+        if self._failure is not None and not self._parts:
+            raise self._failure
+
+    def _wake(self) -> None:
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def _look(self) -> None:
+        self._timer = None
+        if self._waiter is None or self._idle is None:
+            return
+        left = self._since + self._idle - self._loop.time()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+        else:
+            self._fail("timeout", "the provider did not answer in time")
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _fail(self, category: Literal["timeout", "network"], text: str) -> None:
+        if self._failure is None and not self._ended:
+            self._failure = TransportFailed(category, text, sent=self._sent)
+        self._wake()
+
+    # ------------------------------------------------------------------------------------------------ the event loop
+
+    def connection_made(self, transport: Any) -> None:
+        self._transport = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._asked and not self._ended:
+            if exc is None and self._begun and not self._has_length():
+                self._ended = True  # the end of the connection is that of the answer
+                self._wake()
+            else:
+                self._fail("network", _failed(exc or ConnectionError()))
+        self._pool.forget(self)
+
+    def pause_writing(self) -> None:
+        self._paused_writing = True
+
+    def resume_writing(self) -> None:
+        self._paused_writing = False
+        self._wake()
+
+    def data_received(self, data: bytes) -> None:
+        if not self._asked:
+            self.close()  # nobody asked for anything
+            return
+        if not self._begun:
+            self._head_bytes += len(data)
+        try:
+            self._parser.feed_data(data)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            self._broken()
+            return
+        if self._head_bytes > _HEAD_LIMIT:
+            self._broken()
+        elif self._held > _AHEAD and not self._paused_reading and not self._ended:
+            self._paused_reading = True
+            self._transport.pause_reading()
+
+    def _broken(self) -> None:
+        self._reusable = False
+        self._fail("network", "the provider's answer is no HTTP/1.1")
+        self._transport.abort()
+
+    def _has_length(self) -> bool:
+        """Whether the head says where the body ends."""
+        return "content-length" in self.headers or self.headers.get("transfer-encoding", "").lower().endswith("chunked")
+
+    # ------------------------------------------------------------------------------------------------ the parser
+
+    def on_message_begin(self) -> None:
+        """An answer begins. A second one has nobody who asked for it."""
+        if self._ended:
+            self._reusable = False
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header, or a trailer, which says nothing that matters here."""
+        if self._begun:
+            self._head_bytes += len(name) + len(value)
+        else:
+            self._given.append((name, value))
+
+    def on_headers_complete(self) -> None:
+        """The head is whole, unless it is one that announces another."""
+        status: int = self._parser.get_status_code()
+        given, self._given = self._given, []
+        if status < 200 or self._ended:
+            return
+        self.status = status
+        self.headers = headers = {}
+        for name, value in given:
+            key, text = name.lower().decode("latin-1"), _text(value)
+            headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        self._begun = True
+        self._head_bytes = 0
+        self._wake()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body."""
+        if not self._ended:
+            self._parts.append(body)
+            self._held += len(body)
+            self._wake()
+
+    def on_message_complete(self) -> None:
+        """The answer is whole."""
+        if self._begun and not self._ended:
+            self._ended = True
+            self._reusable = self._sent and self._parser.should_keep_alive()
+            self._wake()
+
+
+# ---------------------------------------------------------------------------------------------------- requests
+
+
+class _Origin(NamedTuple):
+    host: str
+    port: int
+    tls: bool
+
+
+class _Place(NamedTuple):
+    """Where a URL leads: the connection, and the first lines of the request."""
+
+    origin: _Origin
+    lines: str
+    host: str
+
+
+@lru_cache(maxsize=1024)
+def _place(url: str) -> _Place:
+    """Where a URL leads. Raises `TransportFailed` when that is nowhere."""
+    try:
+        parsed = httpx.URL(url)
+        host, target = parsed.raw_host.decode("ascii"), parsed.raw_path.decode("ascii")
+    except (httpx.InvalidURL, ValueError):
+        host, target, parsed = "", "", None
+    if parsed is None or not host or parsed.scheme not in ("http", "https"):
+        text = "the base URL cannot be used; it must begin with http:// or https://"
+        raise TransportFailed("network", text, sent=False, retryable=False)
+    tls = parsed.scheme == "https"
+    origin = _Origin(host, parsed.port or (443 if tls else 80), tls)
+    return _Place(origin, f"POST {target} HTTP/1.1\r\n", f"host: {parsed.netloc.decode('ascii')}\r\n")
+
+
+def _head(place: _Place, headers: Mapping[str, str], length: int) -> bytes:
+    lines = [place.lines]
+    names = {name.lower() for name in headers}
+    if "host" not in names:
+        lines.append(place.host)
+    for name, value in headers.items():
+        if not _NAME.fullmatch(name) or _NO_VALUE.search(value):
+            # which one is not said, nor what it holds: it may be a key
+            raise TransportFailed("network", "a header of the call cannot be sent", sent=False, retryable=False)
+        lines.append(f"{name}: {value}\r\n")
+    if "content-length" not in names:
+        lines.append(f"content-length: {length}\r\n")
+    lines.append("\r\n")
+    return "".join(lines).encode("latin-1")
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def _failed(problem: Exception) -> str:
+    """The text of a failure: of a foreign error only its name, for its text can quote what was sent."""
+    return f"the connection to the provider failed ({type(problem).__name__})"
