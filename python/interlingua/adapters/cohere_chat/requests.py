@@ -437,4 +437,8 @@ _ROWS: Final[Rows] = {
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options or NOTHING, _ROWS)
+    return wrong_member(NAME, options or NOTHING, _TYPES)
+
+
+_TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)}), "documents": Row(LIST)}
+"""What members must be; reasoning and documents are read as a whole."""
