@@ -275,7 +275,7 @@ async def test_a_comparison_over_http(serve: Any) -> None:
             return await at.http.post("/v1/interlingua/compare", json=value)
 
         answer = (await post({"text": json.dumps(body)})).json()
-        assert (answer["kind"], answer["wire"], len(answer["sides"])) == ("request", "anthropic_messages", 7)
+        assert (answer["kind"], answer["wire"], len(answer["sides"])) == ("request", "anthropic_messages", 8)
         encoded = base64.b64encode(json.dumps(body).encode()).decode()
         assert (await post({"base64": encoded})).json() == answer
         named = (await post({"text": json.dumps(body), "wire": "bedrock_converse"})).json()
