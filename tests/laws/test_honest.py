@@ -44,6 +44,14 @@ PROBES: dict[str, tuple[str, Callable[[Data], Data]]] = {
     "supports_video": ("/messages/0/content/0", lambda _: _shown("video", "video/mp4")),
     "supports_documents": ("/messages/0/content/0", lambda _: _shown("document", "application/pdf")),
     "supports_tools": ("/tools", lambda _: {"messages": [SAYS], "tools": [{"name": "f", "input_schema": OBJECT}]}),
+    "supports_tool_choice": (
+        "/tool_choice",
+        lambda _: {
+            "messages": [SAYS],
+            "tools": [{"name": "f", "input_schema": OBJECT}],
+            "tool_choice": {"type": "required"},
+        },
+    ),
     "supports_system_prompt": ("/messages/0", lambda _: {"messages": [RULES, SAYS]}),
     "supports_system_messages_in_list": ("/messages/1", lambda _: {"messages": [SAYS, RULES, ANSWERS, SAYS]}),
     "supports_structured_output": (

@@ -59,6 +59,13 @@ class Swap(NamedTuple):
     preview: dict[str, Any] | None
 
 
+def _gone_on(history: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A history as it will be asked: after an answer somebody speaks, so the answer is none that was only begun."""
+    if not history or history[-1]["role"] != "assistant":
+        return history
+    return [*history, {"role": "user", "content": [{"type": "text", "text": "…"}]}]
+
+
 class Chat:
     """One session."""
 
@@ -237,7 +244,7 @@ class Chat:
         history = await self.history()
         routing = self._sessions.routing
         named = [self._sessions.one_model(model) for model in models]
-        return await asyncio.to_thread(routing.preview, {"messages": history, **members}, named)
+        return await asyncio.to_thread(routing.preview, {"messages": _gone_on(history), **members}, named)
 
     async def swap(self, argument: str, **members: Any) -> Swap:
         """What the command `/model argument` does: another model answers from now on, or, while a turn goes on, from the
@@ -283,7 +290,8 @@ class Chat:
             return held or going_on
 
         queued = await self._sessions.change(self.id, swapped)
-        rows = [] if model is None else await asyncio.to_thread(self._sessions.routing.preview, request, [model])
+        asked = {**request, "messages": _gone_on(history)}
+        rows = [] if model is None else await asyncio.to_thread(self._sessions.routing.preview, asked, [model])
         return Swap(model, queued, rows[0] if rows else None)
 
     def _verdict(self, request: dict[str, Any], model: str, row: SessionRow) -> dict[str, Any]:
