@@ -142,6 +142,45 @@ def test_adapters_do_not_know_each_other(path: str) -> None:
             assert other == own or other.startswith("_"), f"{path}:{line} imports the adapter {other}"
 
 
+# the modules in which it is asked how a value was spelt when it was read
+SPELLINGS = """
+    _as_read.py _items.py _kit.py _writing.py
+    _claude/quirks.py anthropic_messages/state.py bedrock_converse/state.py gemini_generate/quirks.py gemini_generate/state.py
+""".split()
+
+# those that ask it by hand still, by package: this list gets shorter, never longer
+BY_HAND = {
+    "_claude": "turns",
+    "": "_members _openai_members _pairing _results",
+    "_structured": "answers asking finding",
+    "anthropic_messages": "requests responses stream_reader stream_writer turns",
+    "bedrock_converse": "blocks responses tools",
+    "cohere_chat": "messages requests responses",
+    "gemini_generate": "responses",
+    "ollama_chat": "images messages requests responses tools",
+    "openai_chat": "calls_without_ids citations contents messages parts reasoning requests responses stream_writer tools turns",
+    "openai_responses": "items messages parts responses stream_reader tools",
+}
+
+
+def names_encoding(code: str) -> bool:
+    """Whether code reaches into the `encoding` of a provider state by itself."""
+    return any(isinstance(node, ast.Constant) and node.value == "encoding" for node in ast.walk(ast.parse(code)))
+
+
+def test_spellings_are_asked_about_in_their_modules() -> None:
+    """How a value was spelt is the matter of the modules for it: rows and other modules ask these."""
+    assert names_encoding('state.get("encoding")') and not names_encoding("encoding_of(block)")
+    folder = PACKAGE / "adapters"
+    asking = {
+        path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if names_encoding(path.read_text("utf-8"))
+    }
+    by_hand = {f"{package}/{name}.py".lstrip("/") for package, names in BY_HAND.items() for name in names.split()}
+    more = asking - by_hand - set(SPELLINGS)
+    assert not more, f"{sorted(more)}: ask `encoding_of`, `_as_read` or a row of `_items` how a value was spelt"
+    assert by_hand <= asking, f"take these out of BY_HAND, they do not ask any more: {sorted(by_hand - asking)}"
+
+
 def loaded_by(code: str) -> set[str]:
     """The modules that are loaded after running some code in a fresh interpreter."""
     command = [sys.executable, "-c", f"{code}\nimport sys; print(*sys.modules)"]
