@@ -261,13 +261,28 @@ def report_foreign_options(
                 report_foreign_option(adapter, name, value, loss, f"an option of {adapter} has no meaning here")
 
 
+def _says_nothing(adapter: str, name: str, value: Any) -> bool:
+    """Whether an option of another wire asks for what is so anyway: that nothing is kept, that usage is told, that sealed
+    reasoning comes along."""
+    match adapter, name:
+        case ("openai_chat" | "openai_responses"), "store":
+            return value is False
+        case "openai_responses", "include":
+            return value == ["reasoning.encrypted_content"]
+        case "openai_chat", "usage":
+            return bool(value == {"include": True})
+        case _:
+            return False
+
+
 def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, message: str) -> None:
     """Reports an option that has no meaning here; where a part of the conversation is behind it, that is lost."""
     where = ("options", adapter, name)
     if is_stored(adapter, name, value):
         loss.drop(where, "foreign_options", "lost", "the part of the conversation behind it is stored by its provider")
     else:
-        loss.drop(where, "foreign_options", "weakened", message)
+        severity = "representation" if _says_nothing(adapter, name, value) else "weakened"
+        loss.drop(where, "foreign_options", severity, message)
 
 
 # ---------------------------------------------------------------------------------------------- tool ids
