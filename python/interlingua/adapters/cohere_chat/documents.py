@@ -27,6 +27,7 @@ LISTED: Final = "documents"
 """The place of a document that stood beside the messages."""
 _TEXT, _JSON = "text/plain", "application/json"
 _DESCRIBED: Final = ("title", "context")
+_WORDS: Final = ("text", "title", "context")
 _BARE: Final = "text"
 _STRING: Final = "string"
 _COVERED: Final = frozenset(
@@ -100,7 +101,7 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
 
 
 def _is_described(data: dict[str, Any]) -> bool:
-    return "text" in data and all(name in ("text", *_DESCRIBED) and type(data[name]) is str for name in data)
+    return "text" in data and all(name in _WORDS and type(data[name]) is str for name in data)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
