@@ -155,7 +155,7 @@ BY_HAND = {
     "_structured": "answers asking finding",
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "blocks responses tools",
-    "cohere_chat": "messages parts requests responses",
+    "cohere_chat": "documents messages parts requests responses",
     "gemini_generate": "responses",
     "ollama_chat": "images messages requests responses tools",
     "openai_chat": "calls_without_ids citations contents messages parts reasoning requests responses stream_writer tools turns",

@@ -265,7 +265,7 @@ def _says_nothing(adapter: str, name: str, value: Any) -> bool:
     """Whether an option of another wire asks for what is so anyway: that nothing is kept, that usage is told, that sealed
     reasoning comes along."""
     match adapter, name:
-        case ("openai_chat" | "openai_responses"), "store":
+        case (("openai_chat" | "openai_responses"), "store"):
             return value is False
         case "openai_responses", "include":
             return value == ["reasoning.encrypted_content"]

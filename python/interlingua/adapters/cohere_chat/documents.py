@@ -25,6 +25,9 @@ Message = dict[str, Any]
 
 LISTED: Final = "documents"
 """The place of a document that stood beside the messages."""
+_EMPTY: Final = "empty"
+_AGAIN: Final = "again"
+"""The spelling of an id that a document before has, too."""
 _TEXT, _JSON = "text/plain", "application/json"
 _DESCRIBED: Final = ("title", "context")
 _WORDS: Final = ("text", "title", "context")
@@ -51,9 +54,15 @@ def documents_from_wire(documents: Any, cited: bool, messages: list[Message], re
         blocks = [document_from_wire(document, reading, LISTED) for document in documents]
     except (KeyError, TypeError):
         return False
+    named: set[str] = set()
     for block in blocks:
         if cited:
             block["citations_enabled"] = True
+        state = block["provider_state"]
+        if (identity := state.get("id")) is not None:
+            if identity in named:
+                state["encoding"]["id"] = _AGAIN
+            named.add(identity)
     messages[last]["content"] = blocks + messages[last]["content"]
     return True
 
@@ -96,6 +105,8 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
     else:
         block["media_type"] = _JSON
         block["source"] = {"kind": "text", "data": arguments_text(data)}
+    if not block["source"]["data"]:
+        encoding.setdefault("spelt", {}).setdefault("document", _EMPTY)
     block["provider_state"] = state
     return block
 
@@ -147,7 +158,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
         report_foreign_state(block, writing.endpoint, writing.loss, path)
         return wire
     report_own_state(state, writing.loss, path)
-    if "id" in state and writing.is_free(state["id"]):
+    if "id" in state and (writing.encoding_of(block).get("id") == _AGAIN or writing.is_free(state["id"])):
         wire = {"id": state["id"], **wire}
     wire.update(state.get("fields") or {})
     return text if spelt == _BARE and wire.keys() == {"data"} and data is text else wire

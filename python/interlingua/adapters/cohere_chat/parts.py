@@ -163,8 +163,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             return left_out(block, path, writing, *refused)
         case "thinking" if place == ASSISTANT and _has_words(block, path, writing):
             return write_item(_THINKING, block, writing, path)
-        case "text" | "thinking" if not block["text"]:
-            return None
+        case "text" | "thinking" as kind if not block["text"] and (kind == "text" or place == ASSISTANT):
+            return None  # which is reported
         case "image" if place == USER:
             refused = _image_refused(block, writing)
             if refused is None:

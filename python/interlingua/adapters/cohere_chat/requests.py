@@ -240,14 +240,14 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
         return
-    if not (writing.same(name) and writing.same("tools")):
-        beside = next((member for member in ("tools", "documents") if body.get(member)), None)
-        if beside is not None:
-            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {beside}")
+    for member, fact in (("tools", "tools"), ("documents", "document")):
+        if body.get(member) and not writing.same(name, fact):
+            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
             return
-        if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
-            loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
-            return
+    odd = kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"])
+    if odd and not writing.same(name):
+        loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
+        return
     report_unknown(value, _FORMAT, loss, (name,))
     schema = (value.get("schema") or None) if kind == "json_schema" else None
     if kind == "json_schema" and schema is None:

@@ -73,8 +73,8 @@ _SCHEMA: Final = Member(
 
 
 def _read_id(raw: Any, item: Item, reading: Reading) -> None:
-    if type(raw) is not str:
-        raise TypeError("id")
+    if type(raw) is not str or "name" not in item:
+        raise TypeError("id")  # what is no call takes no id
     item["id"] = reading.call(raw)
     item["provider_state"]["id"] = raw
 
