@@ -323,22 +323,21 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
         return
     first = 0  # behind the documents that stand at the place of all
     content: list[Block] = messages[last]["content"]
-    standing = {index for position, index, _ in writing.documents if position == last}
-    while first < len(content) and (first in standing or _is_gone(content[first], first, last, standing)):
+    while first < len(content) and content[first]["type"] == "document":
         first += 1
     staying = [entry for entry in writing.documents if entry[0] == last and entry[1] < first]
     moving = [entry for entry in writing.documents if entry not in staying]
+    cited = not _cites_nothing(writing)
+    for position, index, _ in writing.documents:
+        where = ("messages", position, "content", index, "citations_enabled")
+        if cited and not messages[position]["content"][index].get("citations_enabled"):
+            message = "the answer cites all documents"
+            writing.loss.replace(where, True, "required_default", "representation", message)
+    # moved last of all: what an entry names must still stand in its place
     for position, index, _ in moving:
         message = "the model reads documents before what the user said last"
         to = ("messages", last, "content", first)
         writing.loss.move(("messages", position, "content", index), to, "media_moved", "representation", message)
-    cited = not _cites_nothing(body, writing)
-    for position, index, _ in writing.documents:
-        block = messages[position]["content"][index]
-        if cited and not block.get("citations_enabled"):
-            where = ("messages", position, "content", index, "citations_enabled")
-            message = "the answer cites all documents"
-            writing.loss.entries.insert(0, _replaced(where, message))
     body["documents"] = [document for _, _, document in [*staying, *moving]]
     for position in writing.emptied:
         before: list[Block] = []
@@ -352,19 +351,7 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
         _fill(("messages", position, "content"), writing, before)
 
 
-def _is_gone(block: Block, index: int, position: int, standing: set[int]) -> bool:
-    return block["type"] == "document" and index not in standing
-
-
-def _replaced(path: Path, message: str) -> dict[str, Any]:
-    from interlingua.canonical.loss import Loss
-
-    loss = Loss()
-    loss.replace(path, True, "required_default", "representation", message)
-    return loss.entries[0]
-
-
-def _cites_nothing(body: Wire, writing: Writing) -> bool:
+def _cites_nothing(writing: Writing) -> bool:
     options = (writing.source.get("options") or NOTHING).get(NAME) or NOTHING
     return cites_nothing(options.get("citation_options"))
 
