@@ -36,7 +36,7 @@ _STRING: Final = "string"
 _COVERED: Final = frozenset(
     ("type", "critical", "provider_state", "source", "media_type", "title", "context", "citations_enabled")
 )
-_SOURCE: Final = frozenset(("kind", "data", "provider", "content"))
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -131,19 +131,16 @@ def document_refused(block: Block) -> tuple[str, str] | None:
 
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported."""
-    source = block["source"]
     text = _text_of(block, path, writing)
     spelt = writing.spelt(block).get("document")
     if not text and spelt is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None
-    report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-    data: Any = {"text": text}
     media_type = block.get("media_type")
     parsed = parse_arguments(text) if media_type == _JSON else None
     described = {name: block[name] for name in _DESCRIBED if block.get(name) is not None}
     if parsed is not None and not described and arguments_text(parsed) == text and not _is_described(parsed):
-        data = parsed
+        data: Any = parsed
     else:
         if media_type != _TEXT:
             message = "a document is a plain text here"
@@ -167,6 +164,7 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
 def _text_of(block: Block, path: Path, writing: Writing) -> str:
     source = block["source"]
     if source["kind"] == "text":
+        report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
         text: str = source["data"]
         return text
     whole = "\n\n".join(part["text"] for part in source["content"])

@@ -263,5 +263,6 @@ def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
 
 
 def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
+    """Reports a block that has no form, and gives what the policy puts in its place."""
     left = writing.loss.block(path, block, code, "lost", message)
     return None if left is None else {"type": "text", "text": left["text"]}

@@ -89,7 +89,6 @@ _CALL: Final = Row(
     Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item)),
 )
 _DECLARED: Final = ("side_effects", "requires_workspace")
-_PLACED: Final = ("kind", "strict")
 
 
 # ---------------------------------------------------------------------------------------------- tools
