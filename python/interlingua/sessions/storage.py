@@ -7,7 +7,7 @@ transactions, and says how a row is locked. All of it blocks: `Sessions` calls i
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from interlingua.canonical.errors import InvalidRequest
 
@@ -33,11 +33,19 @@ class Transaction(Protocol):
         ...
 
 
+class Outcome(NamedTuple):
+    """What became of a piece of work: what it gave, or what it failed with."""
+
+    value: Any
+    problem: BaseException | None
+
+
 class Storage(Protocol):
     """A database of sessions. Any number of threads may use one; close it when done.
 
     What `write` gave is on the disk when its block ends well, and not at all when it ends with an error.
     Both raise `StorageFailed` when the database fails.
+    An engine in which one writes at a time may have `write_all` besides (`SqliteStorage`).
     """
 
     def read(self) -> AbstractContextManager[Transaction]:
