@@ -12,6 +12,7 @@ from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
+    document_as_text,
     inline,
     is_fetched,
     is_file_id,
@@ -162,6 +163,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing, place)
+        case "document" if place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(words, path, writing, place)
         case "image" | "audio" | "video" | "document":
             return _media_to_wire(block, path, writing, place)
         case "opaque":

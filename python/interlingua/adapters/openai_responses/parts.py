@@ -9,7 +9,15 @@ from typing import Any, Final
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Item, Member, Row, read_item, text, write_item
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
-from interlingua.adapters._media import inline, is_fetched, is_file_id, is_image_source, refuses_image, source_refused
+from interlingua.adapters._media import (
+    document_as_text,
+    inline,
+    is_fetched,
+    is_file_id,
+    is_image_source,
+    refuses_image,
+    source_refused,
+)
 from interlingua.adapters._openai_parts import (
     BREAKPOINT,
     BYTES,
@@ -79,6 +87,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing)
+        case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(words, path, writing)
         case "image" | "document":
             return _media_to_wire(block, path, writing)
         case "opaque":
