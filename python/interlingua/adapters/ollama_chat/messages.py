@@ -17,6 +17,7 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._media import document_as_text
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._results import note_disorder, ordered, result_of
 from interlingua.adapters.ollama_chat.blocks import finish_block
@@ -171,6 +172,11 @@ class _Said:
                 if len(block) > 2:
                     _finish_text(block, path, writing)
                 self._texts.append((index, block["text"]))
+            case "document" if (
+                not self._assistant and (text := document_as_text(block, path, writing.loss)) is not None
+            ):
+                _finish_text(text, path, writing)
+                self._texts.append((index, text["text"]))
             case "image":
                 refusal = image_refused(block, writing, answer=self._answer)
                 if refusal is None:

@@ -20,6 +20,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._media import (
     DETAILS,
+    document_as_text,
     inline,
     is_fetched,
     is_file_id,
@@ -58,6 +59,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing, place)
+        case "document" if place != ASSISTANT and (text := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(text, path, writing, place)
         case "image" | "audio" | "video" | "document":
             return _media_to_wire(block, path, writing, place)
         case "opaque":

@@ -11,6 +11,7 @@ from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, keep, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
+    document_as_text,
     inline,
     is_fetched,
     is_file_id,
@@ -42,6 +43,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing)
+        case "document" if (text := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(text, path, writing)
         case "image" | "document":
             return _media_to_wire(block, path, writing)
         case "opaque":
