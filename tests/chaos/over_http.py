@@ -78,7 +78,8 @@ class OverHttp:
         self._running = running
         self._key = key
         self._kept: list[_Connection] = []
-        self._live = asyncio.ensure_future(self._watch())
+        self._watched = Answer()
+        self._live = asyncio.ensure_future(self._watch(self._watched))
 
     @property
     def running(self) -> int:
@@ -101,8 +102,13 @@ class OverHttp:
 
     async def watcher_was_told(self) -> bool:
         """Whether the list of calls, which a page watches, came to its end, and told of calls before."""
-        answer = await asyncio.wait_for(self._live, 5)
-        return answer.whole and b"event: call" in answer.body
+        await asyncio.wait_for(self._live, 5)
+        return self._watched.whole and b"event: call" in self._watched.body
+
+    async def watching(self) -> None:
+        """Waits until the list of calls has begun to come, before there are calls enough to refuse it."""
+        while not self._watched.status:
+            await asyncio.sleep(0.01)
 
     async def call(self, run: Run) -> None:
         """Makes the call of a run, as its caller does."""
@@ -141,14 +147,12 @@ class OverHttp:
     async def _open(self) -> "_Connection":
         return _Connection(*await asyncio.open_connection("127.0.0.1", self._running.port, limit=4096))
 
-    async def _watch(self) -> Answer:
-        answer = Answer()
+    async def _watch(self, answer: Answer) -> None:
         connection = await self._open()
         try:
             await connection.ask("GET", "/v1/interlingua/live", _proof("", self._key), b"", answer)
         finally:
             connection.close()
-        return answer
 
     def settle(self, runs: list[Run]) -> None:
         """Adds to what was answered what the record of the call tells of it."""
@@ -255,8 +259,10 @@ async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIter
             objects=None if sessions is None else Objects(sessions),
         )
         running = await server.start(gateway, port=0)
+        over = OverHttp(running, key)
         try:
-            yield OverHttp(running, key)
+            await over.watching()
+            yield over
         finally:
             await running.stop(0)
 
