@@ -67,6 +67,7 @@ class Answer:
     headers: dict[str, str] = field(default_factory=dict[str, str])
     body: bytes = b""
     whole: bool = False
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
     broken: str = ""
     """How the connection broke, or what was no HTTP in it."""
 
@@ -101,14 +102,13 @@ class OverHttp:
         await self._running.stop(grace)
 
     async def watcher_was_told(self) -> bool:
-        """Whether the list of calls, which a page watches, came to its end, and told of calls before."""
+        """Whether the list of calls, which a page watches, came to its end."""
         await asyncio.wait_for(self._live, 5)
-        return self._watched.whole and b"event: call" in self._watched.body
+        return self._watched.whole
 
     async def watching(self) -> None:
         """Waits until the list of calls has begun to come, before there are calls enough to refuse it."""
-        while not self._watched.status:
-            await asyncio.sleep(0.01)
+        await self._watched.begun.wait()
 
     async def call(self, run: Run) -> None:
         """Makes the call of a run, as its caller does."""
@@ -213,6 +213,7 @@ class _Connection:
                 self._http.receive_data(await self._reader.read(_PIECE if pause else 65536))
             elif isinstance(event, h11.Response):
                 answer.status = event.status_code
+                answer.begun.set()
                 answer.headers = {name.decode(): value.decode() for name, value in event.headers}
             elif isinstance(event, h11.Data):
                 answer.body += bytes(event.data)
