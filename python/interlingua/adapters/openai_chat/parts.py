@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     Wire,
@@ -30,7 +30,6 @@ from interlingua.adapters._media import (
     sniff,
     source_refused,
 )
-from interlingua.adapters._results import note
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.ids import DERIVED_IDS

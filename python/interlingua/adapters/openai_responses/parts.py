@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, keep, report_unknown
 from interlingua.adapters._media import (
     DETAILS,
@@ -20,7 +20,6 @@ from interlingua.adapters._media import (
     sniff,
     source_refused,
 )
-from interlingua.adapters._results import note
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
 from interlingua.canonical.endpoint import Endpoint
