@@ -151,7 +151,7 @@ SPELLINGS = """
 # those that ask it by hand still, by package: this list gets shorter, never longer
 BY_HAND = {
     "_claude": "turns",
-    "": "_members _offered _openai_members _openai_writing _pairing _results",
+    "": "_members _offered _openai_members _openai_writing _pairing",
     "_structured": "answers asking finding",
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "blocks responses tools",

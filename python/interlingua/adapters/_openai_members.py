@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, record_quirk
+from interlingua.adapters._as_read import imprint, note, record_quirk
 from interlingua.adapters._kit import NOTHING, Wire, is_plain_name, plain_name, report_unknown, severity_of
 from interlingua.adapters._members import (
     COUNT,
@@ -19,7 +19,6 @@ from interlingua.adapters._members import (
     within,
 )
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, TOOLS, Target, can_be_enforced, fits_name
-from interlingua.adapters._results import note
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 

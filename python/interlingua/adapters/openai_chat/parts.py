@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
@@ -35,7 +35,6 @@ from interlingua.adapters._openai_parts import (
     report_media_type,
     report_of_document,
 )
-from interlingua.adapters._results import note
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.tables import AUDIO
 from interlingua.canonical.ids import DERIVED_IDS

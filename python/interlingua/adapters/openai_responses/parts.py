@@ -6,7 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._items import ABSENT, Item, Member, Row, read_item, text, write_item
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
 from interlingua.adapters._media import (
@@ -31,7 +31,6 @@ from interlingua.adapters._openai_parts import (
     opaque,
     report_of_document,
 )
-from interlingua.adapters._results import note
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
