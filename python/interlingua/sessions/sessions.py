@@ -261,6 +261,10 @@ class Sessions:
             total += number
         return total
 
+    async def tenants(self) -> list[str]:
+        """All tenants who have anything in the database, for whoever operates it."""
+        return await self.read(lambda rows: rows.tenants())
+
     async def recover(self) -> int:
         """Ends turns that were left by holders who are gone: what had arrived becomes a message of status `error`. Gives
         their number. Who opens sessions does this, and so does whoever comes to one of them."""

@@ -117,6 +117,7 @@ class SqliteStorage:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted stands in no free page of the file
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

@@ -7,6 +7,7 @@ transactions, and says how a row is locked. All of it blocks: `Sessions` calls i
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from interlingua.canonical.errors import InvalidRequest
@@ -78,3 +79,10 @@ def open_storage(url: str) -> Storage:
 
         return PostgresqlStorage(url)
     raise InvalidRequest("a storage URL begins with sqlite:// or postgresql://, such as sqlite:///chats.db")
+
+
+def demand_there(url: str) -> None:
+    """Raises `InvalidRequest` for the URL of an SQLite database that is not there, which opening it would make."""
+    path = url.removeprefix("sqlite://").removeprefix("/")
+    if url.startswith("sqlite://") and not (path and Path(path).is_file()):
+        raise InvalidRequest("there is no such database file; sqlite:///chats.db is one beside you")
