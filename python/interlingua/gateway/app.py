@@ -16,7 +16,6 @@ from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
@@ -65,7 +64,7 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
 
     async def metrics(request: Request) -> Response:
-        gateway.access.key(key_of(request))
+        await gateway.caller(request)
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
     async def begin(request: Request) -> Response:

@@ -34,7 +34,7 @@ from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
 from interlingua.gateway.bodies import read_body
 from interlingua.gateway.calls import Call, Calls, counted
-from interlingua.gateway.clients import key_of, sdk_of
+from interlingua.gateway.clients import key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
@@ -124,7 +124,7 @@ class Gateway:
         async def generate(request: Request) -> Response:
             running: Running | None = None
             try:
-                key = self.access.key(key_of(request))
+                key = await self.caller(request)
                 self.access.admit(key)
                 running = self.begin(key, adapter)
                 with self.in_flight.cut_off():
@@ -147,7 +147,7 @@ class Gateway:
         """An operation that answers with JSON and asks no model."""
 
         async def answer(request: Request) -> Response:
-            value = await work(request, self.access.key(key_of(request)))
+            value = await work(request, await self.caller(request))
             return Response(json.dumps(value), media_type=_JSON)
 
         return self.guarded(adapter, answer)
@@ -156,10 +156,14 @@ class Gateway:
         """An operation on what the tenant of the caller has stored, that answers with JSON."""
 
         async def answer(request: Request) -> Response:
-            value = await work(request, self.objects_of(self.access.key(key_of(request))))
+            value = await work(request, self.objects_of(await self.caller(request)))
             return value if isinstance(value, Response) else Response(json.dumps(value), media_type=_JSON)
 
         return self.guarded(adapter, answer)
+
+    async def caller(self, request: Request) -> Key:
+        """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
+        return self.access.key(key_of(request), peer_of(request))
 
     def objects_of(self, key: Key) -> Objects:
         """What the tenant of a key has stored. Where there are no keys there is one tenant, that of the library."""
@@ -368,6 +372,7 @@ class _StreamResponse(Response):
         self._running = running
         self._reframed = reframed
         self._in_flight = in_flight
+        self._gone = False
         content_type = stream.content_type if reframed is None else reframed.content_type
         headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
         self.status_code = 200
@@ -387,6 +392,8 @@ class _StreamResponse(Response):
                 async for chunk in chunks:
                     await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+            if self._gone:  # the server throws away what is sent to nobody
+                problem = Cancelled("the client went away")
         except OSError:
             problem = Cancelled("the client went away")
         finally:
@@ -397,6 +404,7 @@ class _StreamResponse(Response):
     async def _cancel_when_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
+        self._gone = True
         self._stream.cancel()
 
 
