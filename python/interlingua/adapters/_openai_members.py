@@ -18,7 +18,7 @@ from interlingua.adapters._members import (
     scalar,
     within,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, can_be_enforced, fits_name
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, TOOLS, Target, can_be_enforced, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
@@ -231,9 +231,6 @@ SHARED_ROWS: Final[Rows] = {
     "metadata": Row(OBJECT, "metadata"),
 }
 """The members that both wires spell alike."""
-
-TOOLS: Final = "tools"
-"""The place of a tool."""
 
 
 def record_quirks(
