@@ -40,6 +40,10 @@ MISSING: Final = "absent"
 _PLAIN: Final = object()
 
 
+class NoMeaning(Exception):
+    """A value that has no meaning: that of a `loose` member stays a field of the item, else the item has none as a whole."""
+
+
 class Reading(Protocol):
     """What every reader carries."""
 
@@ -52,10 +56,24 @@ class Member:
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`. `needed`: without it the item
+    cannot be read. `loose`: `read` may raise `NoMeaning`. `null`: null is one of its values.
     """
 
-    __slots__ = ("always", "covers", "name", "read", "respell", "row", "spelling", "write")
+    __slots__ = (
+        "always",
+        "covers",
+        "loose",
+        "name",
+        "needed",
+        "null",
+        "optional",
+        "read",
+        "respell",
+        "row",
+        "spelling",
+        "write",
+    )
 
     def __init__(
         self,
@@ -67,6 +85,9 @@ class Member:
         respell: Callable[[str, Any], Any] | None = None,
         *,
         always: bool = False,
+        needed: bool = False,
+        loose: bool = False,
+        null: bool = False,
     ) -> None:
         self.name = name
         self.covers = covers
@@ -75,26 +96,35 @@ class Member:
         self.spelling = spelling
         self.respell = respell
         self.always = always
+        self.needed = needed
+        self.loose = loose
+        self.null = null
         self.row: Row | None = None
+        self.optional = False  # an object that stands only where it holds something
 
 
 class Row:
     """What an item of a wire consists of: members with a fixed value (`tag`) and those that say something."""
 
-    __slots__ = ("canonical", "members", "tag", "wire")
+    __slots__ = ("canonical", "named", "strict", "tag", "wire")
 
     def __init__(self, tag: Mapping[str, Any], *members: Member) -> None:
         self.tag = dict(tag)
-        self.members = members
+        self.named = tuple((member.name, member) for member in members)
         self.wire = frozenset((*tag, *(member.name for member in members)))
+        self.strict = self.wire - {member.name for member in members if member.loose}
         covered = {name for member in members for name in member.covers}
         self.canonical = frozenset(("type", "critical", "provider_state", *covered))
 
 
-def inside(name: str, row: Row) -> Member:
-    """A member that is an object with members of its own, which say something of the same item."""
-    member = Member(name, tuple(row.canonical - _EVERYWHERE), _not_read, _not_written)
+def inside(name: str, row: Row, *, optional: bool = False, loose: bool = False) -> Member:
+    """A member that is an object with members of its own, which say something of the same item.
+
+    `optional`: it stands only where it holds something. `loose`: what is no object stays a field.
+    """
+    member = Member(name, tuple(row.canonical - _EVERYWHERE), _not_read, _not_written, loose=loose)
     member.row = row
+    member.optional = optional
     return member
 
 
@@ -145,28 +175,40 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
         else:
             read += 1
     fields: Item = {}
-    for member in row.members:
-        raw = wire.get(member.name, ABSENT)
+    for name, member in row.named:
+        raw = wire.get(name, ABSENT)
         if raw is ABSENT:
             if member.always:
-                spelt[member.name] = MISSING
+                spelt[name] = MISSING
+            elif member.needed:
+                raise KeyError(name)
             continue
         read += 1
-        if raw is None:
-            spelt[member.name] = None
+        if raw is None and not member.null:
+            if member.needed:
+                raise TypeError(name)
+            spelt[name] = None
         elif member.row is not None:
             if type(raw) is not dict:
-                raise TypeError(member.name)
+                if not member.loose:
+                    raise TypeError(name)
+                fields[name] = raw
+                continue
             within: Item = {}
             if left := _read_members(member.row, raw, item, reading, within):
-                fields[member.name] = left
-            if within:
-                spelt[member.name] = within
+                fields[name] = left
+            if within or (member.optional and not raw):
+                spelt[name] = within
         else:
-            member.read(raw, item, reading)
-            word = None if member.spelling is None else member.spelling(raw)
-            if word is not None:
-                spelt[member.name] = {"raw": raw} if word is VERBATIM else word
+            try:
+                member.read(raw, item, reading)
+            except NoMeaning:
+                if not member.loose:
+                    raise
+                fields[name] = raw
+                continue
+            if member.spelling is not None and (word := member.spelling(raw)) is not None:
+                spelt[name] = {"raw": raw} if word is VERBATIM else word
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.wire:
@@ -201,15 +243,25 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
 
 
 def _write_members(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
-    wire: Wire = {}
-    for name, value in row.tag.items():
-        if spelt.get(name) != MISSING:
-            wire[name] = value
-    for member in row.members:
-        name = member.name
-        word = spelt.get(name, _PLAIN) if spelt else _PLAIN
+    wire: Wire = {**row.tag}
+    if not spelt:  # most items
+        for name, member in row.named:
+            if member.row is None:
+                value = member.write(item, writing, path)
+                if value is not ABSENT:
+                    wire[name] = value
+            elif (within := _write_members(member.row, item, spelt, writing, path)) or not member.optional:
+                wire[name] = within
+        return wire
+    for name in row.tag:
+        if spelt.get(name) == MISSING:
+            del wire[name]
+    for name, member in row.named:
+        word = spelt.get(name, _PLAIN)
         if member.row is not None:
-            wire[name] = _write_members(member.row, item, word if type(word) is dict else NOTHING, writing, path)
+            within = _write_members(member.row, item, word if type(word) is dict else NOTHING, writing, path)
+            if within or not member.optional or type(word) is dict:
+                wire[name] = within
             continue
         if type(word) is dict and _still_says(member, word.get("raw"), item, writing):
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
@@ -244,13 +296,17 @@ def _same(left: Any, right: Any) -> bool:
 
 def _put_back(fields: Item, wire: Wire, row: Row, path: Path, loss: Loss) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
-    rows = {member.name: member.row for member in row.members}
+    rows = {name: member.row for name, member in row.named}
     for name, value in fields.items():
         within = rows.get(name)
-        if within is not None and type(value) is dict and type(wire.get(name)) is dict:
+        if within is not None and type(value) is dict and type(wire.setdefault(name, {})) is dict:
             _put_back(value, wire[name], within, (*path, name), loss)
-        elif name in wire or name in row.wire:
+        elif name in wire or name in row.strict:
             loss.drop((*path, name), "combination", "representation", "the canonical member says it already")
+        elif value is None:
+            loss.drop(
+                (*path, name), "unsupported_field", "representation", "a member that is null is read as a spelling"
+            )
         else:
             wire[name] = value
 
@@ -290,11 +346,13 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
 # ---------------------------------------------------------------------------------------------- members of all wires
 
 
-def text(wire: str, name: str, *, filled: bool = False) -> Member:
-    """A text. One that the wire wants to be `filled` is odd when it is empty."""
+def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, loose: bool = False) -> Member:
+    """A text. One that the wire wants to be `filled` is odd when it is empty; what is none of a `loose` member is a field."""
 
     def read(raw: Any, item: Item, _: Any) -> None:
         if type(raw) is not str:
+            if loose:
+                raise NoMeaning(wire)
             raise TypeError(wire)
         item[name] = raw
 
@@ -302,7 +360,21 @@ def text(wire: str, name: str, *, filled: bool = False) -> Member:
         value = item.get(name)
         return ABSENT if value is None else value
 
-    return Member(wire, (name,), read, write, (lambda raw: None if raw else VERBATIM) if filled else None)
+    def spelling(raw: str) -> Any:
+        return None if raw else VERBATIM
+
+    return Member(wire, (name,), read, write, spelling if filled else None, needed=needed, loose=loose)
+
+
+def flag(wire: str, name: str) -> Member:
+    """True or false."""
+
+    def read(raw: Any, item: Item, _: Any) -> None:
+        if type(raw) is not bool:
+            raise TypeError(wire)
+        item[name] = raw
+
+    return Member(wire, (name,), read, lambda item, _, __: item.get(name, ABSENT))
 
 
 def json_text(wire: str) -> Member:

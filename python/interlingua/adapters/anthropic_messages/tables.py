@@ -60,11 +60,12 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides."""
 
-    __slots__ = ("stricter",)
+    __slots__ = ("cites", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = version >= STRICTER_VERSION
+        self.cites = True  # texts may cite where they stand
 
     # ------------------------------------------------------------------------------------------ cache marks
 
@@ -76,7 +77,8 @@ class Writing(claude.Writing):
             wire["cache_control"] = control
             self.marks.append((wire, where, to, self.as_read))
 
-    def marked(self, wire: Wire) -> None:
-        """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
+    def marked(self, wire: Wire, where: Path | None = None) -> None:
+        """Notes the mark of an item. `where` is the path of its hint; that of an item which goes back verbatim has none: it
+        counts, and nothing can be done about it."""
         if isinstance(wire.get("cache_control"), dict):
-            self.marks.append((wire, None, None, True))
+            self.marks.append((wire, where, None, where is None or self.as_read))

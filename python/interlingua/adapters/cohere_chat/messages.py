@@ -226,7 +226,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "developer":
         role = SYSTEM
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
-    spelt = writing.spelt(message)
+    spelt = writing.spellings_of(message)
     if role == TOOL:
         wire = _result_to_wire(message, path, spelt, writing)
     elif role == ASSISTANT:
