@@ -151,15 +151,15 @@ SPELLINGS = """
 # those that ask it by hand still, by package: this list gets shorter, never longer
 BY_HAND = {
     "_claude": "turns",
-    "": "_members _offered _openai_members _openai_writing _pairing _results",
+    "": "_members _offered _openai_members _openai_writing _pairing",
     "_structured": "answers asking finding",
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "blocks responses tools",
     "cohere_chat": "documents messages parts requests responses",
     "gemini_generate": "responses",
     "ollama_chat": "images messages requests responses tools",
-    "openai_chat": "calls_without_ids citations contents messages parts reasoning requests responses stream_writer tools turns",
-    "openai_responses": "declared items messages namespaces parts responses stream_reader tools",
+    "openai_chat": "calls_without_ids citations contents messages parts reasoning responses stream_writer tools turns",
+    "openai_responses": "declared items messages namespaces responses stream_reader",
 }
 
 

@@ -97,8 +97,8 @@ class Writing:
         found: Item = encoding
         return found
 
-    def spellings_of(self, item: Item) -> Mapping[str, Any]:
-        """How the members of an item of this wire were spelt (`_items`)."""
+    def spelt_of(self, item: Item) -> Mapping[str, Any]:
+        """How the members of an item of this wire were spelt, where `read_item` read it."""
         found: Mapping[str, Any] = self.encoding_of(item).get("spelt") or NOTHING
         return found
 

@@ -134,19 +134,20 @@ async def _generated(
     running = gateway.begin(key, CANONICAL)
     call = running.call
     try:
-        choice = allowed(await gateway.verbs.choose(asked), key)
-        call.asked = asked.target or choice.request.get("model")
-        call.decided(choice)
-        running.changed()
-        if call.content is not None:
-            call.content.canonical(choice.request)
-        begun: list[Answered] = []
-        generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
-        answer, response = await unless_gone(request, generating)
-        answered(call, begun[0], response)
-        call.request_loss = begun[0].loss
-        if call.content is not None:
-            call.content.event({"type": "response", "response": response})
+        with gateway.in_flight.cut_off():
+            choice = allowed(await gateway.verbs.choose(asked), key)
+            call.asked = asked.target or choice.request.get("model")
+            call.decided(choice)
+            running.changed()
+            if call.content is not None:
+                call.content.canonical(choice.request)
+            begun: list[Answered] = []
+            generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
+            answer, response = await unless_gone(request, generating)
+            answered(call, begun[0], response)
+            call.request_loss = begun[0].loss
+            if call.content is not None:
+                call.content.event({"type": "response", "response": response})
         running.end(200)
     except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
         own = gateway.own(problem)

@@ -42,6 +42,7 @@ from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.watching import News
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
+from interlingua.verbs.calls import Calls as CallsInFlight
 from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -94,6 +95,8 @@ class Gateway:
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
+        self.in_flight = CallsInFlight(self.limits.calls)
+        """The calls that run: how many there may be, and how they end when the server does."""
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """What the last calls carried; None where nothing is kept of it."""
@@ -124,16 +127,17 @@ class Gateway:
                 key = self.access.key(key_of(request))
                 self.access.admit(key)
                 running = self.begin(key, adapter)
-                prepared = await self._prepare(request, adapter, key, running.call, older, recall)
-                running.changed()
-                if not prepared.streamed:
-                    body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
-                    body = body if older is None else older.answered(body)
-                    running.end(200)
-                    return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
-                stream = await unless_gone(request, self.generator.begin(prepared, running.call))
+                with self.in_flight.cut_off():
+                    prepared = await self._prepare(request, adapter, key, running.call, older, recall)
+                    running.changed()
+                    if not prepared.streamed:
+                        body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
+                        body = body if older is None else older.answered(body)
+                        running.end(200)
+                        return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
+                    stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
-                return _StreamResponse(stream, running, reframed(request))
+                return _StreamResponse(stream, running, reframed(request), self.in_flight)
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
                 return self.failed(request, adapter, problem, running)
 
@@ -172,7 +176,8 @@ class Gateway:
 
         async def answer(request: Request) -> Response:
             try:
-                return await operation(request)
+                with self.in_flight.cut_off():
+                    return await operation(request)
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
                 return self.failed(request, adapter, problem)
 
@@ -358,10 +363,11 @@ class Older:
 class _StreamResponse(Response):
     """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
 
-    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None) -> None:
+    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None, in_flight: CallsInFlight) -> None:
         self._stream = stream
         self._running = running
         self._reframed = reframed
+        self._in_flight = in_flight
         content_type = stream.content_type if reframed is None else reframed.content_type
         headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
         self.status_code = 200
@@ -377,8 +383,9 @@ class _StreamResponse(Response):
         problem: Exception | None = None
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async for chunk in chunks:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            with self._in_flight.cut_by(lambda: self._stream.cancel("shutdown")):
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         except OSError:
             problem = Cancelled("the client went away")
@@ -434,7 +441,6 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
         return working.result()
     finally:
         gone.cancel()
-        if not working.done():
-            working.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await working
+        working.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await working  # also when it has failed just while the client left: nobody else looks at that

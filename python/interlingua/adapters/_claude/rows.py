@@ -6,7 +6,7 @@ from interlingua.adapters._claude.blocks import free_arguments, raw_arguments
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import Item, named, string
 from interlingua.adapters._claude.writing import SAID, Writing
-from interlingua.adapters._items import ABSENT, MISSING, Member, NoMeaning, flag, text
+from interlingua.adapters._items import ABSENT, MISSING, Member, same, text
 from interlingua.adapters._kit import NOTHING
 from interlingua.canonical.loss import Path
 
@@ -18,6 +18,10 @@ class Refused(Exception):
         super().__init__(message)
         self.code = code
         self.message = message
+
+
+class NoMeaning(Exception):
+    """A member without which an item has no meaning, and that has none: the item is kept whole."""
 
 
 # ---------------------------------------------------------------------------------------------- names
@@ -32,12 +36,10 @@ def _write_name(item: Item, writing: Writing, path: Path) -> str:
     return writing.told_name(item["name"], path)
 
 
-CALLED: Final = Member("name", ("name",), _read_name, _write_name, needed=True)
-"""The name of the tool that is called."""
-DEFINED: Final = Member(
-    "name", ("name", "kind", "side_effects", "requires_workspace"), _read_name, _write_name, needed=True
-)
-"""The name of a tool, beside which a wire says nothing of what the caller declares."""
+NAME: Final = Member("name", ("name",), _read_name, _write_name, needed=True)
+"""The name of a tool."""
+DECLARED: Final = ("kind", "side_effects", "requires_workspace")
+"""What the caller says of a tool, and a wire does not."""
 
 # ---------------------------------------------------------------------------------------------- calls and results
 
@@ -75,7 +77,7 @@ def arguments(within: str | None = None) -> Member:
             item["input_raw"] = raw_arguments(raw)
 
     def write(item: Item, writing: Writing, path: Path) -> Any:
-        spelt: Any = writing.spellings_of(item)
+        spelt: Any = writing.spelt_of(item)
         word = (spelt if within is None else spelt.get(within) or NOTHING).get("input")
         if "input_raw" in item or "kind" in item:
             own = "provider_state" in item and writing.endpoint.owns(item["provider_state"])
@@ -88,17 +90,17 @@ def arguments(within: str | None = None) -> Member:
     return Member("input", ("input", "input_raw", "kind"), read, write, spelling, always=True, null=True)
 
 
-FAILED: Final = flag("is_error", "is_error")
+FAILED: Final = same("is_error", "is_error", bool)
 DESCRIPTION: Final = text("description", "description")
 
 # ---------------------------------------------------------------------------------------------- documents
 
-CONTEXT: Final = text("context", "context", loose=True)
+CONTEXT: Final = text("context", "context", soft=True)
 
 
 def _read_cited(raw: Any, item: Item, _: Reading) -> None:
     if type(raw) is not dict or raw.keys() != {"enabled"} or type(raw["enabled"]) is not bool:
-        raise NoMeaning("citations")
+        raise TypeError("citations")
     item["citations_enabled"] = raw["enabled"]
 
 
@@ -106,5 +108,5 @@ def _write_cited(item: Item, _: Writing, __: Path) -> Any:
     return {"enabled": item["citations_enabled"]} if "citations_enabled" in item else ABSENT
 
 
-CITED: Final = Member("citations", ("citations_enabled",), _read_cited, _write_cited, loose=True)
+CITED: Final = Member("citations", ("citations_enabled",), _read_cited, _write_cited, soft=True)
 """Whether a document may be cited."""

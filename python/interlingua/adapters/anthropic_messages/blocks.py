@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import out_of_place, refused_thinking
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import CALLED, FAILED, Refused, arguments, call_id, result_id
+from interlingua.adapters._claude.rows import FAILED, NAME, Refused, arguments, call_id, result_id
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, spelt_state, text
 from interlingua.adapters._kit import Wire, is_bare
 from interlingua.adapters.anthropic_messages.items import CACHE, REFUSED_CACHE, Block, item_to_wire, opaque_to_wire
 from interlingua.adapters.anthropic_messages.media import medium_from_wire, medium_to_wire
@@ -56,17 +56,17 @@ def _respell_content(word: str, written: Any) -> Any:
     return written
 
 
-_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), CALLED, arguments(), CACHE)
+_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, arguments(), mark=CACHE)
 _THINKING: Final = Row(
-    {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), REFUSED_CACHE
+    {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
 )
-_REDACTED: Final = Row({"type": "redacted_thinking"}, text("data", "data", needed=True), REFUSED_CACHE)
+_REDACTED: Final = Row({"type": "redacted_thinking"}, text("data", "data", needed=True), mark=REFUSED_CACHE)
 _RESULT: Final = Row(
     {"type": "tool_result"},
     result_id("tool_use_id"),
     Member("content", ("content",), _read_content, _write_content, _content_spelling, _respell_content),
     FAILED,
-    CACHE,
+    mark=CACHE,
 )
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -134,10 +134,15 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
 def result_from_wire(block: Wire, reading: Reading) -> Block:
     """A tool result; the message around it is the caller's."""
     content = block.get("content")
-    if len(block) == 3 and type(content) is list and content:  # most results
-        answered = reading.result(string(block["tool_use_id"]))
-        if answered is not None:
-            return {"type": "tool_result", "tool_use_id": answered, "content": _parts_from_wire(content, reading)}
+    if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
+        result: Block = {"type": "tool_result", "tool_use_id": answered}
+        if type(content) is list:  # most results
+            result["content"] = _parts_from_wire(content, reading)
+            return result
+        if type(content) is str and not content.isspace():
+            result["content"] = [{"type": "text", "text": content}]
+            result["provider_state"] = spelt_state({"content": _STRING}, reading)
+            return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
 
 

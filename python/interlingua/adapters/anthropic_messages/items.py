@@ -1,12 +1,13 @@
 """What every item has beside its content: the cache hint, and members without canonical meaning; and those that are kept whole."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import report_opaque
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.rows import Refused
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, NoMeaning, Row, write_item
+from interlingua.adapters._items import Row, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
@@ -16,45 +17,43 @@ Block = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- the cache hint
 
 
-def _read_cache(raw: Any, item: Block, reading: Reading) -> None:
-    hint = cache_from_wire(raw)
-    if hint is None:
-        reading.unusual = True
-        raise NoMeaning("cache_control")
-    item["cache"] = hint
-    reading.mark(hint)
+class Cache:
+    """The mark for the cache of an item, or of one that takes none (`refused`, the reason)."""
+
+    def __init__(self, refused: str = "") -> None:
+        self._refused = refused
+
+    def read(self, fields: Block, item: Block, encoding: Block, reading: Reading) -> None:  # noqa: ARG002
+        """Takes a mark that a hint can say; any other stays a field."""
+        if "cache_control" not in fields:
+            return
+        hint = cache_from_wire(fields["cache_control"])
+        if hint is None or self._refused:
+            reading.unusual = True
+        if hint is not None:
+            del fields["cache_control"]
+            item["cache"] = hint
+            reading.mark(hint)
+
+    def write(self, cache: Block, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:  # noqa: ARG002
+        """Marks the item."""
+        if self._refused and not writing.as_read:
+            writing.loss.drop(path, "cache_hint", "weakened", self._refused)
+        else:
+            writing.mark(wire, cache, path[:-1])
 
 
-def _write_cache(item: Block, writing: Writing, path: Path) -> Any:
-    hint = item.get("cache")
-    mark = None if hint is None else writing.cache_mark("ephemeral", hint, (*path, "cache"))
-    return ABSENT if mark is None else mark
-
-
-def _read_refused_cache(raw: Any, item: Block, reading: Reading) -> None:
-    reading.unusual = True
-    _read_cache(raw, item, reading)
-
-
-def _write_refused_cache(item: Block, writing: Writing, path: Path) -> Any:
-    if writing.as_read or "cache" not in item:
-        return _write_cache(item, writing, path)
-    writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
-    return ABSENT
-
-
-CACHE: Final = Member("cache_control", ("cache",), _read_cache, _write_cache, loose=True)
-REFUSED_CACHE: Final = Member("cache_control", ("cache",), _read_refused_cache, _write_refused_cache, loose=True)
-"""The mark of a block that takes none."""
+CACHE: Final = Cache()
+REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
 def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
-    """An item by its row; its mark for the cache is noted."""
+    """An item by its row; a mark for the cache that is no hint is noted."""
     wire = write_item(row, item, writing, path)
-    if "cache_control" in wire:
-        writing.marked(wire, None if item.get("cache") is None else (*path, "cache"))
+    if "cache_control" in wire and item.get("cache") is None:
+        writing.marked(wire)
     return wire
 
 

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import out_of_place
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import CITED, CONTEXT, Refused
+from interlingua.adapters._claude.rows import CITED, CONTEXT, NoMeaning, Refused
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
-from interlingua.adapters._items import ABSENT, Member, NoMeaning, Row, read_item, text
+from interlingua.adapters._items import ABSENT, Member, Row, read_item
 from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire, opaque_to_wire
@@ -186,6 +186,10 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
         )
 
 
+def _read_title(raw: Any, block: Block, _: Reading) -> None:
+    block["title"] = string(raw)
+
+
 def _write_title(block: Block, writing: Writing, path: Path) -> Any:
     where = (*path, "name")
     if "title" in block:
@@ -301,7 +305,7 @@ _ROWS: Final[dict[str, tuple[Row, str]]] = {
         Row(
             {"type": "image"},
             _source(_read_image_source, _image_source, "the target takes JPEG, PNG, GIF and WebP images"),
-            CACHE,
+            mark=CACHE,
         ),
         "supports_images",
     ),
@@ -309,10 +313,10 @@ _ROWS: Final[dict[str, tuple[Row, str]]] = {
         Row(
             {"type": "document"},
             _source(_read_document_source, _document_source, "the target takes PDF, plain text and blocks"),
-            Member("title", ("title", "name"), text("title", "title", loose=True).read, _write_title, loose=True),
+            Member("title", ("title", "name"), _read_title, _write_title, soft=True),
             CONTEXT,
             CITED,
-            CACHE,
+            mark=CACHE,
         ),
         "supports_documents",
     ),

@@ -77,8 +77,7 @@ class Writing(claude.Writing):
             wire["cache_control"] = control
             self.marks.append((wire, where, to, self.as_read))
 
-    def marked(self, wire: Wire, where: Path | None = None) -> None:
-        """Notes the mark of an item. `where` is the path of its hint; that of an item which goes back verbatim has none: it
-        counts, and nothing can be done about it."""
+    def marked(self, wire: Wire) -> None:
+        """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
         if isinstance(wire.get("cache_control"), dict):
-            self.marks.append((wire, where, None, where is None or self.as_read))
+            self.marks.append((wire, None, None, True))

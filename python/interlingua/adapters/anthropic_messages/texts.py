@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, string
-from interlingua.adapters._items import ABSENT, Member, NoMeaning, Row, read_item
+from interlingua.adapters._claude.values import ASSISTANT
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
@@ -14,15 +14,9 @@ from interlingua.canonical.loss import Path
 # ---------------------------------------------------------------------------------------------- texts
 
 
-def _read_text(raw: Any, block: Block, reading: Reading) -> None:
-    block["text"] = string(raw)
-    if not raw or raw.isspace():
-        reading.unusual = True
-
-
 def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not list:
-        raise NoMeaning("citations")
+        raise TypeError("citations")
     reading.unusual = True
     block["citations"] = [_citation_from_wire(citation, reading) for citation in raw]
 
@@ -31,7 +25,9 @@ _CITATION_TEXTS: Final = ("url", "title", "cited_text")
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    canonical: dict[str, Any] = {"type": string(citation["type"])}
+    if type(citation) is not dict or type(citation.get("type")) is not str:
+        raise ValueError("citation")  # the list is one, so it is no field
+    canonical: dict[str, Any] = {"type": citation["type"]}
     fields: dict[str, Any] = {}
     for name, value in citation.items():
         if name in _CITATION_TEXTS and isinstance(value, str):
@@ -74,9 +70,9 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
 
 _TEXT: Final = Row(
     {"type": "text"},
-    Member("text", ("text",), _read_text, lambda block, writing, path: block["text"], needed=True),
-    Member("citations", ("citations",), _read_citations, _write_citations, loose=True),
-    CACHE,
+    text("text", "text", needed=True),
+    Member("citations", ("citations",), _read_citations, _write_citations, soft=True),
+    mark=CACHE,
 )
 
 
@@ -92,7 +88,10 @@ def is_plain(wire: Wire) -> bool:
 
 def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
-    return read_item(_TEXT, block, {"type": "text"}, reading)
+    read = read_item(_TEXT, block, {"type": "text"}, reading)
+    if not read["text"] or read["text"].isspace():
+        reading.unusual = True
+    return read
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import DEFINED, DESCRIPTION
+from interlingua.adapters._claude.rows import DECLARED, DESCRIPTION, NAME
 from interlingua.adapters._claude.tools import (
     TOOL,
     drop_choice,
@@ -14,7 +14,7 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._items import ABSENT, Member, NoMeaning, Row, read_item
+from interlingua.adapters._items import ABSENT, Member, Row, read_item
 from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
@@ -29,8 +29,6 @@ Demands = tuple[int, int, int]
 
 
 def _read_schema(raw: Any, tool: Tool, reading: Reading) -> None:
-    if type(raw) is bool:  # a JSON Schema too, though of no arguments that can be named
-        raise NoMeaning("input_schema")
     if type(raw) is not dict:
         raise TypeError("input_schema")
     tool["input_schema"] = raw
@@ -58,9 +56,9 @@ def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
 _CUSTOM: Final = "custom"
 _TOOL: Final = Row(
     {},
-    DEFINED,
+    NAME,
     DESCRIPTION,
-    Member("input_schema", ("input_schema",), _read_schema, _write_schema, loose=True),
+    Member("input_schema", ("input_schema",), _read_schema, _write_schema, soft=True),
     Member("strict", ("strict",), _read_strict, lambda tool, writing, path: tool.get("strict", ABSENT)),
     Member(
         "type",
@@ -70,7 +68,8 @@ _TOOL: Final = Row(
         spelling=lambda raw: _CUSTOM,
         respell=lambda word, written: _CUSTOM,
     ),
-    CACHE,
+    mark=CACHE,
+    beside=DECLARED,
 )
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -95,8 +94,11 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 reading.unusual = True
             reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
-    if type(tool.get("input_schema")) is not dict:
+    schema = tool.get("input_schema")
+    if type(schema) is not dict:
         reading.unusual = True
+        if schema is not None and type(schema) is not bool:  # true is a JSON Schema too, though of no arguments
+            raise TypeError("input_schema")
     return read_item(_TOOL, tool, {}, reading)
 
 

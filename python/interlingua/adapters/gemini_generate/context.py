@@ -1,13 +1,11 @@
 """What travels along while one request or answer is read or written: whose it is, and which call waits for its result."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from interlingua.adapters import _writing
 from interlingua.adapters._as_read import RESULT_MEDIA, imprint
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._order import Oddities
 from interlingua.adapters.gemini_generate.tables import LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -140,21 +138,6 @@ class Writing(_writing.Writing):
         """Whether two tools had this name when they were read."""
         return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
 
-    def oddities(self, messages: list[dict[str, Any]]) -> Oddities:
-        """The messages that were read out of order."""
-        if self.whole:
-            return frozenset(), frozenset(range(len(messages)))
-        if not self.paired:
-            return frozenset(), frozenset()
-        misplaced = frozenset(at for at, message in enumerate(messages) if self.encoding_of(message).get("misplaced"))
-        unpaired = frozenset(at for turn in turns(messages) if self._came_so(messages, turn) for at in turn)
-        return misplaced, unpaired
-
-    def _came_so(self, messages: list[dict[str, Any]], turn: range) -> bool:
-        """Whether a turn was read as a whole: where an edit put a message into it or took one out, it is another one."""
-        noted = [self.encoding_of(messages[at]).get("unpaired") for at in turn]
-        return any(noted) and noted == [shape_of(messages, turn)] * len(turn)
-
     def generation(self, unknown: int, *members: str) -> int:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
         return unknown if self.verbatim(*members) else generation(self.model, unknown)
@@ -181,25 +164,6 @@ class Writing(_writing.Writing):
         """A name like this one, within the grammar but for its length."""
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
         return base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
-
-
-def turns(messages: list[dict[str, Any]]) -> Iterator[range]:
-    """The messages between two turns of the model."""
-    start = 0
-    for position, message in enumerate(messages):
-        if message["role"] == "assistant":
-            yield range(start, position)
-            start = position + 1
-    yield range(start, len(messages))
-
-
-def shape_of(messages: list[dict[str, Any]], turn: range) -> list[int]:
-    """How many calls the model made before, and by how many messages they were answered."""
-    calls, begin = 0, turn.start
-    while begin > 0 and messages[begin - 1]["role"] == "assistant":
-        begin -= 1
-        calls += sum(1 for block in messages[begin]["content"] if block["type"] == "tool_use")
-    return [calls, len(turn)]
 
 
 def generation(model: str, unknown: int) -> int:

@@ -9,13 +9,13 @@ where anything unusual stands in it.
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, record_quirk
-from interlingua.adapters._order import oddities
+from interlingua.adapters._as_read import imprint, note, record_quirk
+from interlingua.adapters._order import note_disorder
 from interlingua.adapters.gemini_generate.contents import INSTRUCTIONS
-from interlingua.adapters.gemini_generate.context import Reading, shape_of, turns
-from interlingua.adapters.gemini_generate.order import begins_with_call, demands_signatures
+from interlingua.adapters.gemini_generate.context import Reading
 from interlingua.adapters.gemini_generate.state import RESULT
-from interlingua.adapters.gemini_generate.tables import fits_name
+from interlingua.adapters.gemini_generate.tables import RESULTS, fits_name
+from interlingua.adapters.gemini_generate.turns import begins_with_call, demands_signatures
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 
@@ -34,7 +34,7 @@ def record_quirks(request: Request, reading: Reading, endpoint: Endpoint, to_wir
     _note_tools(request, reading, encoding)
     if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
         for call in reading.unsigned:
-            _note(call, True, endpoint, "unsigned")
+            note(call, "unsigned", endpoint.state)
     for message in messages[:2]:
         if message["role"] == "assistant":
             if begins_with_call(messages, range(len(messages))):
@@ -43,7 +43,10 @@ def record_quirks(request: Request, reading: Reading, endpoint: Endpoint, to_wir
     if encoding:
         request["provider_state"]["encoding"] = encoding
     if reading.unusual:
-        _note_order(messages, endpoint)
+        first = 0
+        while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
+            first += 1
+        note_disorder(messages, RESULTS, endpoint.state, first)
         _reread(request, endpoint, to_wire)
 
 
@@ -69,23 +72,6 @@ def _note_tools(request: Request, reading: Reading, encoding: Item) -> None:
     chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
     if undeclared := [name for name in chosen if name not in names]:
         encoding["undeclared"] = undeclared
-
-
-def _note_order(messages: list[Item], endpoint: Endpoint) -> None:
-    first = 0
-    while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
-        first += 1
-    misplaced, unpaired = oddities(messages, first)
-    for position in misplaced:
-        _note(messages[position], True, endpoint, "misplaced")
-    for turn in turns(messages):
-        if not unpaired.isdisjoint(turn):
-            for position in turn:
-                _note(messages[position], shape_of(messages, turn), endpoint, "unpaired")
-
-
-def _note(item: Item, value: Any, endpoint: Endpoint, what: str = "odd") -> None:
-    item.setdefault("provider_state", endpoint.state()).setdefault("encoding", {})[what] = value
 
 
 # ---------------------------------------------------------------------------------------------- what a writer repairs
@@ -116,13 +102,13 @@ def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> 
         case ["messages", position, "content", number, *inner]:
             message = request["messages"][int(position)]
             if inner == _SIGNATURE:
-                _note(message["content"][int(number)], True, endpoint, "unsigned")
+                note(message["content"][int(number)], "unsigned", endpoint.state)
                 return
             role: str = message["role"]
             block, place = message["content"][int(number)], _PLACES.get(role, role)
             if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
                 block, place = block["content"][int(inner[1])], RESULT
-            _note(block, imprint(block, place), endpoint)
+            note(block, "odd", endpoint.state, imprint(block, place))
         case _:
             pass
 

@@ -65,9 +65,10 @@ _PLAIN: Final[dict[str, type]] = {
 """Keywords that the wire takes, whatever a value of this type says."""
 _NUMBERS: Final = (int, float, Decimal)
 _SILENT: Final = frozenset(
-    ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly")
+    ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "strict")
 )
-"""Keywords that hold an answer to nothing: without them the same values satisfy the schema."""
+"""Keywords that hold an answer to nothing: without them the same values satisfy the schema. `strict` is no keyword: it is a member of a
+tool that callers of OpenAI often put into the schema."""
 
 _MOST_LEVELS: Final = 64
 

@@ -8,6 +8,7 @@ its own; instructions stand in `systemInstruction`, later ones marked in a user 
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, marked, within
+from interlingua.adapters._order import Order, arranged, moves_behind
 from interlingua.adapters.gemini_generate.contents import (
     CONTENT,
     INSTRUCTIONS,
@@ -19,13 +20,15 @@ from interlingua.adapters.gemini_generate.contents import (
     spell,
     spell_instructions,
 )
-from interlingua.adapters.gemini_generate.context import Writing
-from interlingua.adapters.gemini_generate.order import begins_with_call, find_their_calls, in_order, signed_from
+from interlingua.adapters.gemini_generate.context import Reading, Writing, generation
+from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import parts_to_wire
 from interlingua.adapters.gemini_generate.results import result_to_wire
 from interlingua.adapters.gemini_generate.state import MODEL, SYSTEM, USER, members_to_wire
-from interlingua.adapters.gemini_generate.tables import FILLER, SENTINEL, UNREADABLE
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 _USUAL: Final = frozenset(("role", "content", "metadata"))
@@ -40,9 +43,9 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     merges: list[tuple[Path, Path]] = []
     try:
         first = _leading_to_wire(request, messages, body, merges, writing)
-        order = in_order(messages, first, writing)
+        order = _in_order(messages, first, writing)
         contents = _Contents(messages, order, writing)
-        signed = signed_from(messages, order, writing)
+        signed = _signed_from(messages, order, writing)
         for position in order:
             contents.add(position, demand=signed is not None and position > signed)
     except UNREADABLE as problem:
@@ -127,7 +130,7 @@ def _leading_to_wire(
 class _Contents:
     """Puts messages together to contents."""
 
-    def __init__(self, messages: list[Message], order: "range | list[int]", writing: Writing) -> None:
+    def __init__(self, messages: list[Message], order: Order, writing: Writing) -> None:
         self.messages: Final = messages
         self.order: Final = order
         self.writing: Final = writing
@@ -160,7 +163,7 @@ class _Contents:
         elif role == "tool":
             if not self.looked and not writing.encoding_of(blocks[0]).keys().isdisjoint(("name", "id")):
                 self.looked = True
-                writing.paired = writing.paired and find_their_calls(self.messages, self.order, writing)
+                writing.paired = writing.paired and _find_their_calls(self.messages, self.order, writing)
             parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
             parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
@@ -237,3 +240,112 @@ class _Contents:
                 message = "the target demands a signature here, and there is none: a stand-in is sent"
                 self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
             return
+
+
+# ------------------------------------------------------------------------------------------ order
+
+
+def _in_order(messages: list[Message], first: int, writing: Writing) -> Order:
+    """The positions of messages as the wire wants them; what was read in another order stays in it."""
+    order = arranged(messages, RESULTS, writing, first)
+    if isinstance(order, range):
+        return order
+    if writing.same_origin and not writing.whole and not _find_their_calls(messages, order, writing):
+        writing.paired = False  # an edit: results are no longer read as those of their calls
+        order = arranged(messages, RESULTS, writing, first, as_read=False)
+    pinned = _before_media(messages, order, writing)
+    writing.moves += [
+        (("messages", position), ("messages", to)) for position, to in moves_behind(order, messages, first, pinned)
+    ]
+    return order
+
+
+def _before_media(messages: list[Message], order: Order, writing: Writing) -> list[int]:
+    """The last result of each turn whose media go behind its results: nothing else moves to that place.
+
+    Raises `CannotAdapt` where a result came when the model had spoken again: there are then two reasons for one place.
+    """
+    if writing.takes_media_in_results() or not any(map(_holds_media, messages)):
+        return []
+    pinned: list[int] = []
+    last, late, media = -1, -1, False
+    for position in order:
+        if messages[position]["role"] != "assistant":
+            late = max(late, position)
+        elif position < late:
+            why = "a result came when the model had spoken again, and media of results travel behind them to this model"
+            raise CannotAdapt(why, path=pointer(("messages", late)), adapter=writing.endpoint.adapter)
+        if messages[position]["role"] == "tool":
+            last, media = position, media or _holds_media(messages[position])
+        elif media:
+            pinned.append(last)
+            media = False
+    return [*pinned, last] if media else pinned
+
+
+def _holds_media(message: Message) -> bool:
+    return message["role"] == "tool" and any(block["type"] in MEDIA for block in message["content"][0]["content"])
+
+
+def begins_with_call(messages: list[Message], order: Order) -> bool:
+    """Whether a call comes before any user turn."""
+    for position in order:
+        message = messages[position]
+        if message["role"] in INSTRUCTIONS and position == 0:
+            continue
+        if message["role"] != "assistant":
+            return False
+        if any(block["type"] == "tool_use" for block in message["content"]):
+            return True
+    return False
+
+
+def _find_their_calls(messages: list[Message], order: Order, writing: Writing) -> bool:
+    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
+    reading = Reading(writing.endpoint, NamedIds())
+    calls: dict[str, tuple[str, str, str | None]] = {}
+    alone: set[str] = set()
+    previous = ""
+    for position in order:
+        message = messages[position]
+        role = message["role"]
+        if role == "assistant":
+            if previous != role:
+                reading.turn()
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    name, wire_id = block["name"], writing.owned(block).get("id") or None
+                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
+        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
+            block = message["content"][0]
+            encoding = writing.encoding_of(block)
+            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
+            found, _, called = reading.result(encoding.get("name", name) or "", encoding.get("id", wire_id) or None)
+            if found != expected and (expected or called is not None):
+                return False
+            if called is None:
+                if block["tool_use_id"] in alone:
+                    return False
+                alone.add(block["tool_use_id"])
+        previous = role
+    return True
+
+
+# ------------------------------------------------------------------------------------------ signatures
+
+
+def demands_signatures(endpoint: Endpoint, model: str) -> bool:
+    """Whether a model demands signatures of its calls."""
+    demanded = endpoint.capabilities.get("thought_signatures")
+    return generation(model, 0) > 2 if demanded is None else demanded is True
+
+
+def _signed_from(messages: list[Message], order: Order, writing: Writing) -> int | None:
+    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
+    if not order or not demands_signatures(writing.endpoint, writing.model):
+        return None
+    last = -1
+    for position in order:
+        if messages[position]["role"] not in ("assistant", "tool"):
+            last = position
+    return last

@@ -19,9 +19,10 @@ Kinds = dict[str, Callable[[Any], bool]]
 
 _ROOT: Final = frozenset(("type", "$defs", "items", "required", "properties"))
 _PROPERTY: Final = frozenset(("type", "items", "description", "enum", "anyOf", "properties", "required"))
-_SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref"))
+_SILENT: Final = frozenset(("title", "$schema", "$id", "$comment", "additionalProperties", "$ref", "strict"))
 """Keywords that say nothing worth a place in a description."""
-_NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description"))
+_NO_LIMIT: Final = frozenset(("title", "$schema", "$id", "$comment", "description", "strict"))
+"""Keywords that limit no value. `strict` is no keyword: it is a member of a tool that callers of OpenAI often put into the schema."""
 _FLAT: Final = _PROPERTY - {"properties", "anyOf"}
 _MOST_REFERENCES: Final = 64
 """So many references of one tool are written out; a schema that refers to itself never ends."""
