@@ -58,6 +58,7 @@ class Running:
         self.server.should_exit = True
         self.server.force_exit = grace == 0
         await self.task
+        await self.gateway.aclose()
 
     def hurry(self) -> None:
         """Ends the time of grace of a server that is stopping."""
