@@ -142,7 +142,7 @@ fuzz: $(INSTALLED) ## run the property tests at length
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --whole --timeout 3600 tests $(ARGS)
 
 .PHONY: chaos
-chaos: $(INSTALLED) ## send seeded calls through the server at providers that misbehave; ARGS="--runs 2000 --seed 1"
+chaos: $(INSTALLED) ## send seeded calls over gRPC and each face of HTTP at providers that misbehave; ARGS="--runs 2000 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m chaos $(ARGS)
 
 .PHONY: crash

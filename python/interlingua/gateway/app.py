@@ -15,8 +15,8 @@ from starlette.types import ASGIApp
 
 from interlingua.access import Key
 from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
@@ -27,7 +27,7 @@ from interlingua.gateway.refusals import Refused, not_found
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
     """The application. `names` are those that the header `Host` may have; None where any is taken."""
 
-    def refused(request: Request, problem: Refused) -> Response:
+    def refused(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
             return connect.failed(request, problem)
         return gateway.failed(request, faces.of(request), problem)
@@ -50,7 +50,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
         exception_handlers={HTTPException: elsewhere},
     )
     app.router.redirect_slashes = False
-    return Guard(app, refused, names, gateway.limits.calls)
+    return Guard(app, refused, names, gateway.in_flight)
 
 
 def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
@@ -73,7 +73,7 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
 
     async def metrics(request: Request) -> Response:
-        gateway.access.key(key_of(request))
+        await gateway.caller(request)
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
     async def begin(request: Request) -> Response:
