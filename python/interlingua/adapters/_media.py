@@ -1,4 +1,5 @@
-"""Media in addresses: which of them a provider fetches, data URIs that can be written again as they were, and the media type of bytes."""
+"""Media in addresses: which of them a provider fetches, data URIs that can be written again as they were, and the media type of bytes.
+Documents that are text, for wires that take none."""
 
 import re
 from collections.abc import Mapping
@@ -6,6 +7,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import parse_data_uri
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss, Path
 
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
 
@@ -123,3 +125,31 @@ def may_be_base64(data: str) -> bool:
         and _BASE64.fullmatch(data[-64:]) is not None
         and "\n" not in data
     )
+
+
+_OF_DOCUMENTS: Final = frozenset(("source", "media_type", "name", "title", "context", "citations_enabled"))
+
+
+def document_as_text(block: dict[str, Any], path: Path, loss: Loss) -> dict[str, Any] | None:
+    """The text block that stands for a document which is text, where a wire takes none (spec/10-media.md#document-as-text);
+    reports it. None for a document that is no text, or has no words."""
+    source = block["source"]
+    match source["kind"]:
+        case "text":
+            words = source.get("data") or ""
+        case "blocks":
+            content = source.get("content") or []
+            if any(inner["type"] != "text" for inner in content):
+                return None
+            words = "\n\n".join([inner["text"] for inner in content])
+        case _:
+            return None
+    if not words.strip():
+        return None
+    lines = [f"<{name}>{block[name]}</{name}>" for name in ("name", "title", "context") if block.get(name)]
+    text = {name: value for name, value in block.items() if name not in _OF_DOCUMENTS}
+    text |= {"type": "text", "text": "\n".join(["<document>", *lines, words, "</document>"])}
+    loss.replace(
+        path, text, "unsupported_source", "weakened", "the words of the document travel as a text between marks"
+    )
+    return text

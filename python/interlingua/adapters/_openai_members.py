@@ -3,7 +3,7 @@
 from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, record_quirk
+from interlingua.adapters._as_read import imprint, note, record_quirk
 from interlingua.adapters._kit import NOTHING, Wire, is_plain_name, plain_name, report_unknown, severity_of
 from interlingua.adapters._members import (
     COUNT,
@@ -18,8 +18,7 @@ from interlingua.adapters._members import (
     scalar,
     within,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, can_be_enforced, fits_name
-from interlingua.adapters._results import note
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, TOOLS, Target, can_be_enforced, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
@@ -232,9 +231,6 @@ SHARED_ROWS: Final[Rows] = {
     "metadata": Row(OBJECT, "metadata"),
 }
 """The members that both wires spell alike."""
-
-TOOLS: Final = "tools"
-"""The place of a tool."""
 
 
 def record_quirks(

@@ -12,7 +12,6 @@ from interlingua.adapters._claude.values import (
     Item,
 )
 from interlingua.adapters._kit import report_unknown
-from interlingua.adapters._order import Oddities
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -97,21 +96,6 @@ class Writing(_writing.Writing):
             return self.whole
         odd = self.encoding_of(message).get("odd")
         return isinstance(odd, list) and code in odd
-
-    def oddities(self, messages: list[Item]) -> Oddities:
-        """The messages that were read out of order."""
-        if self.whole:
-            return frozenset(), frozenset(range(len(messages)))
-        return self._noted(messages, "misplaced"), self._noted(messages, "unpaired")
-
-    def _noted(self, messages: list[Item], what: str) -> frozenset[int]:
-        if not self.same_origin:
-            return frozenset()
-        return frozenset(
-            position
-            for position, message in enumerate(messages)
-            if "provider_state" in message and self.encoding_of(message).get(what)
-        )
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""

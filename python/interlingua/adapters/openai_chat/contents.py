@@ -15,12 +15,11 @@ from interlingua.adapters._kit import (
 from interlingua.adapters.openai_chat.context import Reading, Writing, extras
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
+    MARK,
     SYSTEM,
     TOOL,
     USER,
     Block,
-    cache_from_wire,
-    cache_to_wire,
     part_from_wire,
     part_to_wire,
     record_quirks,
@@ -133,7 +132,7 @@ def _message_cache(
 ) -> None:
     """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
     if "cache" in encoding:
-        cache_to_wire(cache, wire, {"encoding": encoding}, (*path, "cache"), writing)
+        MARK.write(cache, wire, encoding, (*path, "cache"), writing)
     else:
         message = "the wire marks parts, not messages"
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
@@ -203,7 +202,7 @@ def finish_reading(
     if not within(message, known) or ("name" in message and not isinstance(name, str)):
         kept, empty = extras(message, known)
         if kept:
-            encoding = cache_from_wire(kept, read, encoding, reading) or encoding
+            MARK.read(kept, read, encoding, reading)
             fields = {**(fields or {}), **kept}
         if "name" in message and not isinstance(name, str):
             empty = {**(empty or {}), "name": name}

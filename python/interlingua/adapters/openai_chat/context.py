@@ -112,6 +112,10 @@ class Writing(Target):
         self.order: list[dict[str, Any]] = []
         self._needing: frozenset[str] | None = None
 
+    def takes_marks(self) -> bool:
+        """Whether the item at hand takes a mark for the cache that it did not come with: parts of these roles do."""
+        return self.place in ("user", "system")
+
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         if self.same_origin and "provider_state" in block and (own := self.owned(block).get("id")) is not None:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
+from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters.openai_chat.context import Reading, Writing
-from interlingua.adapters.openai_chat.parts import Block, lost_part, opaque
+from interlingua.adapters.openai_chat.parts import Block, lost_part
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"

@@ -52,10 +52,11 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
 from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.openai_chat.parts import cache_from_wire, cache_to_wire
+from interlingua.adapters.openai_chat.parts import MARK
 from interlingua.adapters.openai_chat.reasoning_settings import (
     MERGED,
     SETTINGS,
@@ -65,12 +66,11 @@ from interlingua.adapters.openai_chat.reasoning_settings import (
     settings_to_wire,
     settle_settings,
 )
-from interlingua.adapters.openai_chat.tables import MOST_BREAKPOINTS, NAME, SERVICE_TIERS
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
-    function_from_wire,
-    is_function,
+    functions_from_wire,
     tool_from_wire,
     tools_to_wire,
 )
@@ -201,7 +201,7 @@ def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     encoding = writing.encoding
     if writing.dialect.get("cache_hints") == "cache_control" or "cache" in encoding:
-        cache_to_wire(value, body, {"encoding": encoding}, (name,), writing)
+        MARK.write(value, body, encoding, (name,), writing)
     else:
         writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
 
@@ -455,7 +455,7 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
     kept = {name: value}
-    members.encoding.update(cache_from_wire(kept, members.request, None, members.reading) or {})
+    MARK.read(kept, members.request, members.encoding, members.reading)
     return not kept
 
 
@@ -495,9 +495,10 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
     """The functions of the time before tools. Beside tools they have no place of their own."""
-    if members.body.get("tools") or not isinstance(value, list) or not all(map(is_function, value)):
+    tools = None if members.body.get("tools") else functions_from_wire(value, members.reading)
+    if tools is None:
         return False
-    members.request["tools"] = [function_from_wire(function, members.reading) for function in value]
+    members.request["tools"] = tools
     members.encoding["tools"] = "functions"
     return True
 
@@ -506,7 +507,8 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     legacy, body = name == "function_call", members.body
     if not legacy and body.get("functions") and not body.get("tools"):
         return False  # functions are chosen by their own member
-    if legacy and (body.get("tools") or not body.get("functions") or not all(map(is_function, body["functions"]))):
+    functions = body.get("functions")
+    if legacy and (body.get("tools") or not functions or functions_from_wire(functions, members.reading) is None):
         return False
     choice, usual = choice_from_wire(value, members.endpoint.dialect)
     if choice is None:

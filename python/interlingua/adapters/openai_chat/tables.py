@@ -55,10 +55,6 @@ SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast")
 
 LONGEST_TOOL_ID: Final = 40
 PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
-TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
-
-BREAKPOINT_TTLS: Final = ("30m", "12h")
-MOST_BREAKPOINTS: Final = 4
 
 FILLER: Final = "(empty)"
 """Stands where the wire takes no empty message."""

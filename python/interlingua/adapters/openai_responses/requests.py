@@ -46,6 +46,7 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
 from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.declared import DECLARED, leading, without_tools
@@ -54,7 +55,6 @@ from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
     LOGPROBS,
-    MOST_BREAKPOINTS,
     NAME,
     SERVICE_TIERS,
 )

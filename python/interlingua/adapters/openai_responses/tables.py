@@ -1,6 +1,5 @@
 """What reads the same in both directions: words of the wire and words of the contract."""
 
-import re
 from typing import Final
 
 NAME: Final = "openai_responses"
@@ -37,12 +36,9 @@ CALLS_FOR_THE_CALLER: Final = frozenset(("computer_call", "local_shell_call", "a
 """Items of the provider's own tools that the caller has to run."""
 
 SERVICE_TIERS: Final = ("auto", "default", "flex", "scale", "priority", "fast", "ultrafast")
-BREAKPOINT_TTLS: Final = ("30m", "12h")
-MOST_BREAKPOINTS: Final = 4
 LEAST_OUTPUT_TOKENS: Final = 16
 
 LONGEST_TOOL_ID: Final = 64
-TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
 
 FILLER: Final = "(empty)"
 """Stands where the wire takes no empty message."""

@@ -1,32 +1,33 @@
 """Tools and the choice of tools: each written above read."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, TOOL_MEMBERS, Wire, report_unknown, within
-from interlingua.adapters._openai_members import TOOLS, plain_function
+from interlingua.adapters._items import MISSING, Row, read_item, same, tool_name, write_item
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_tools import (
+    BESIDE,
+    DESCRIPTION,
+    GRAMMAR,
     NAMING,
+    PARAMETERS,
+    as_enforced,
     custom_as_function,
+    definition_to_wire,
     fitted_choice,
     is_offered,
     offered_kinds,
     parallel_to_wire,
-    report_beside_definition,
-    report_misplaced,
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_responses.context import Reading, Writing
 from interlingua.adapters.openai_responses.declared import apart, mark, report_order
 from interlingua.adapters.openai_responses.namespaces import NAMESPACE, grouped, own_name, put_into
-from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
+from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
-
-_SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
-
 
 # ---------------------------------------------------------------------------------------------------- tools
 
@@ -36,7 +37,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     tools = request["tools"]
     if not takes_tools(tools, writing):
         return
-    written = ((tool, tool_to_wire(tool, ("tools", n), writing, request)) for n, tool in enumerate(tools))
+    written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
     present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
         body["tools"] = grouped(present, writing)
@@ -45,51 +46,39 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         body["input"] = [*writing.declaring, *body["input"]]
 
 
-def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
+def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
+    within = own_name(tool["name"], writing.encoding_of(tool), writing)
+    return writing.told_name(tool["name"], path) if within is None else within
+
+
+_NAME: Final = tool_name(_write_name)
+_STRICT: Final = same("strict", "strict", bool, always=True)
+_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, _STRICT, mark=MARK, beside=BESIDE)
+_CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+
+
+def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     """A tool; None when it was dropped."""
     kind = tool.get("kind") or "function"
     if kind == "provider":
-        return _provider_tool(tool, path, writing)
+        return definition_to_wire(tool, path, writing, _read_definition)
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    if kind == "custom" and not writing.same_origin:
+    elif kind == "custom" and not writing.same_origin:
         tool = _with_flat_grammar(tool, path, writing)
-    state = writing.owned(tool)
-    encoding = state.get("encoding") or NOTHING
-    item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    within_namespace = own_name(tool["name"], encoding, writing)
-    if NAMESPACE in encoding:
-        item.pop(NAMESPACE, None)  # what belongs to the namespace itself
-    item["name"] = writing.told_name(tool["name"], path) if within_namespace is None else within_namespace
-    if tool.get("description") is not None:
-        item["description"] = tool["description"]
-    members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
-    for name, member in members:
-        if tool.get(name) is not None:
-            item[member] = tool[name]
-    if (
-        item.get("strict")
-        and kind == "function"
-        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.has_quirk(tool, TOOLS))
-    ):
-        del item["strict"]
-    if kind == "function" and "strict" not in item and not _silent(encoding):
-        item["strict"] = False  # where nothing is said, the service enforces what it can
-    report_misplaced(tool, kind, path, writing)
-    for name, value in encoding.get("nulls", NOTHING).items():
-        item.setdefault(name, value)
-    if not within(tool, _SAYING):
-        if tool.get("cache") is not None:
-            cache_to_wire(tool["cache"], item, encoding, (*path, "cache"), writing)
-        report_state(tool, writing, path)
-        report_unknown(tool, TOOL_MEMBERS, writing.loss, path)
-    return item
+    if kind == "function" and tool.get("strict"):
+        tool = as_enforced(tool, path, writing)
+    wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
+    if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
+        wire["strict"] = False  # where nothing is said, the service enforces what it can
+    if NAMESPACE in writing.encoding_of(tool):
+        wire.pop(NAMESPACE, None)  # what belongs to the namespace itself
+    return wire
 
 
-def _silent(encoding: Mapping[str, Any]) -> bool:
-    """Whether a tool came without a word on `strict`, or with null."""
-    return "strict" in encoding.get("absent", ()) or "strict" in encoding.get("nulls", NOTHING)
+def _read_definition(definition: Wire, writing: Target) -> Tool:
+    return tool_from_wire(definition, Reading(writing.endpoint))
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -103,33 +92,6 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
             return {**tool, "format": flat}
         case _:
             return tool
-
-
-def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-        message = "a tool of another provider cannot be offered here"
-        writing.loss.drop(path, "provider_tool", "lost", message)
-        return None
-    read = tool_from_wire(tool["definition"], Reading(writing.endpoint))
-    if {name: tool.get(name) for name in ("kind", "name", "definition")} != {
-        name: read.get(name) for name in ("kind", "name", "definition")
-    }:
-        message = "the tool is read back as what its definition says"
-        writing.loss.replace(path, read, "unsupported_value", "representation", message)
-        return tool["definition"]
-    report_state(tool, writing, path, fields=True)
-    report_beside_definition(tool, path, writing)
-    return tool["definition"]
-
-
-_FUNCTION: Final = (
-    ("description", "description", str),
-    ("input_schema", "parameters", dict),
-    ("strict", "strict", bool),
-)
-_CUSTOM: Final = (("description", "description", str), ("format", "format", dict))
-_OF_FUNCTION: Final = frozenset(("type", "name", *(member for _, member, _ in _FUNCTION)))
-_OF_CUSTOM: Final = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
 
 
 def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
@@ -171,42 +133,16 @@ def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
-    kind, name = tool.get("type"), tool.get("name")
-    if kind == "function" and (plain := plain_function(tool, others=1)) is not None and "strict" in plain:
-        return plain
-    custom = kind == "custom"
-    members = _CUSTOM if custom else _FUNCTION
-    if not (custom or kind == "function") or not isinstance(name, str) or not name or not _fits(tool, members):
-        label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
-        return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
-    read: Tool = {"kind": "custom", "name": name} if custom else {"name": name}
-    for canonical, member, _ in members:
-        if tool.get(member) is not None:
-            read[canonical] = tool[member]
-    known = _OF_CUSTOM if custom else _OF_FUNCTION
-    said = custom or "strict" in tool
-    if within(tool, known) and None not in tool.values():
-        if not said:
-            read["provider_state"] = reading.state(encoding={"absent": ["strict"]})
-        return read
-    fields = {key: value for key, value in tool.items() if key not in known and value is not None}
-    encoding: dict[str, Any] = {} if said else {"absent": ["strict"]}
-    if nulls := {key: None for key, value in tool.items() if value is None}:
-        encoding["nulls"] = nulls
-    cache_from_wire(fields, read, encoding, reading)
-    if fields or encoding:
-        read["provider_state"] = reading.state(
-            **({"fields": fields} if fields else {}), **({"encoding": encoding} if encoding else {})
-        )
-    return read
-
-
-def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
-    for _, member, kind in members:
-        value = tool.get(member)
-        if value is not None and not isinstance(value, kind):
-            return False
-    return True
+    kind = tool.get("type")
+    try:
+        if kind == "function":
+            return read_item(_FUNCTION, tool, {}, reading)
+        if kind == "custom":
+            return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+    except (KeyError, TypeError):
+        pass
+    label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
+    return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
 
 
 # ---------------------------------------------------------------------------------------------------- choice
