@@ -303,7 +303,7 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
             inner = _write_members(member.row, item, None, writing, path)
             if inner or not member.optional:
                 wire[member.name] = inner
-        else:
+        elif member.covers:
             value = member.write(item, writing, path)
             if value is not ABSENT:
                 wire[member.name] = value
