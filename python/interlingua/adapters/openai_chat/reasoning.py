@@ -10,6 +10,18 @@ it twice.
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
+from interlingua.adapters._items import (
+    ABSENT,
+    MISSING,
+    VERBATIM,
+    Item,
+    Member,
+    Row,
+    filled,
+    read_item,
+    text,
+    write_item,
+)
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters.openai_chat.context import Reading, Writing
@@ -23,9 +35,85 @@ PART: Final = "content"
 PARTS: Final = ("thinking", "reasoning")
 """Types of content parts that are reasoning: Mistral's, and the one of Databricks."""
 
-_REDACTED: Final = frozenset(("type", "data", "cache", "critical", "provider_state"))
-_BODY: Final = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
+# ---------------------------------------------------------------------------------------------------- rows
 
+
+def _said(wire: str) -> Member:
+    """The words of an item, which may lack them."""
+
+    def read(raw: Any, block: Item, _: Any) -> None:
+        if type(raw) is not str:
+            raise TypeError(wire)
+        block["text"] = raw
+
+    def write(block: Item, writing: Writing, _: Path) -> Any:
+        silent = not block["text"] and writing.spelt_of(block).get(wire, "") in (None, MISSING)
+        return ABSENT if silent else block["text"]
+
+    return Member(wire, ("text",), read, write, always=True)
+
+
+def _read_index(raw: Any, _: Item, __: Any) -> None:
+    if type(raw) is not int:
+        raise TypeError("index")
+
+
+def _read_pieces(raw: Any, block: Item, _: Any) -> None:
+    if not are_words(raw):
+        raise TypeError("thinking")
+    block["text"] = "".join([piece["text"] for piece in raw])
+
+
+def _write_pieces(block: Item, _: Writing, __: Path) -> Any:
+    return [{"type": "text", "text": block["text"]}]
+
+
+def _read_summary(raw: Any, block: Item, _: Any) -> None:
+    said = summary_of({"summary": raw})
+    if said is None:
+        raise TypeError("summary")
+    block["text"] = said["text"]
+    if said.get("signature"):
+        block["signature"] = said["signature"]
+
+
+def _write_summary(block: Item, _: Writing, __: Path) -> Any:
+    said = {"type": "summary_text", "text": block["text"]}
+    if block.get("signature") is not None:
+        said["signature"] = block["signature"]
+    return [said]
+
+
+_SIGNATURE: Final = text("signature", "signature")
+_INDEX: Final = Member("index", (), _read_index, lambda block, writing, path: ABSENT, lambda raw: VERBATIM, soft=True)
+_DETAILS: Final[Mapping[Any, Row]] = {
+    "reasoning.text": Row({"type": "reasoning.text"}, _said("text"), _SIGNATURE, _INDEX),
+    "reasoning.summary": Row({"type": "reasoning.summary"}, _said("summary"), _SIGNATURE, _INDEX),
+    "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), _INDEX),
+}
+_WORDS: Final = Row(
+    {"type": "thinking"},
+    Member(
+        "thinking",
+        ("text",),
+        _read_pieces,
+        _write_pieces,
+        lambda raw: None if len(raw) == 1 else VERBATIM,
+        needed=True,
+    ),
+    text("signature", "signature", soft=True),
+)
+_SUMMARY: Final = Row(
+    {"type": "reasoning"},
+    Member(
+        "summary",
+        ("text", "signature"),
+        _read_summary,
+        _write_summary,
+        lambda raw: VERBATIM if "signature" in raw[0] and not raw[0]["signature"] else None,
+        needed=True,
+    ),
+)
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -51,13 +139,19 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
         return PART, None
     if place == DETAILS:
-        return place, _detail_to_wire(block, path, state, encoding, writing)
+        kind = "reasoning.encrypted" if block["type"] == "redacted_thinking" else "reasoning.text"
+        return place, write_item(_DETAILS[encoding.get("type") or kind], block, writing, path)
     if place == PART:
-        return place, _part_to_wire(block, path, state, encoding, writing)
+        return place, write_item(_SUMMARY if encoding.get("type") == "reasoning" else _WORDS, block, writing, path)
     if block.get("signature") is not None:
         message = "reasoning carries no proof in this place"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    _report_rest(block, THINKING_MEMBERS, path, writing, no_fields=True)
+    if len(block) > 2:
+        if block.get("cache") is not None:
+            message = "reasoning carries no cache mark"
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+        report_own_state(state, writing.loss, path, fields=True)
     return place, block["text"]
 
 
@@ -77,52 +171,6 @@ def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], 
     if place in TEXTS or place == PART:
         return place if block["type"] == "thinking" else None
     return place if place == DETAILS else None
-
-
-def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writing, *, no_fields: bool = False) -> None:
-    if len(block) > 2:
-        if block.get("cache") is not None:
-            message = "reasoning carries no cache mark"
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-        report_unknown(block, known, writing.loss, path)
-        report_own_state(writing.owned(block), writing.loss, path, fields=no_fields)
-
-
-def _detail_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    redacted = block["type"] == "redacted_thinking"
-    kind = encoding.get("type") or ("reasoning.encrypted" if redacted else "reasoning.text")
-    item: Wire = {**state.get("fields", {}), "type": kind, **encoding.get("empty", {})}
-    body = _BODY[kind]
-    text = block["data"] if redacted else block["text"]
-    if text or (body not in encoding.get("empty", {}) and body not in encoding.get("absent", ())):
-        item[body] = text
-    if block.get("signature") is not None:
-        item["signature"] = block["signature"]
-    if "index" in encoding:
-        item["index"] = encoding["index"]
-    _report_rest(block, _REDACTED if redacted else THINKING_MEMBERS, path, writing)
-    return item
-
-
-def _part_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    if encoding.get("type") == "reasoning":
-        said: Wire = {"type": "summary_text", "text": block["text"], **encoding.get("empty", {})}
-        if block.get("signature") is not None:
-            said["signature"] = block["signature"]
-        _report_rest(block, THINKING_MEMBERS, path, writing)
-        return {**state.get("fields", {}), "type": "reasoning", "summary": [said]}
-    pieces = encoding.get("thinking")
-    if pieces is None or _joined(pieces) != block["text"]:
-        pieces = [{"type": "text", "text": block["text"]}]
-    part: Wire = {**state.get("fields", {}), "type": "thinking", "thinking": pieces}
-    if block.get("signature") is not None:
-        part["signature"] = block["signature"]
-    _report_rest(block, THINKING_MEMBERS, path, writing)
-    return part
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -169,34 +217,16 @@ def thinking_from_text(text: str, member: str, reading: Reading) -> Block:
 def detail_from_wire(item: Wire, reading: Reading) -> Block:
     """A block from an item of `reasoning_details`. What cannot be read is kept whole."""
     kind = item.get("type")
-    body = _BODY.get(kind) if isinstance(kind, str) else None
-    text = item.get(body) if body is not None else None
-    if (
-        body is None
-        or not isinstance(text, (str, type(None)))
-        or not isinstance(item.get("signature"), (str, type(None)))
-    ):
-        return opaque(item, reading, DETAILS)
     encoding: dict[str, Any] = {"member": DETAILS}
+    block: Block = {"type": "thinking", "text": "", "provider_state": reading.state(encoding=encoding)}
     if kind == "reasoning.encrypted":
-        if not text:
-            return opaque(item, reading, DETAILS)
-        block: Block = {"type": "redacted_thinking", "data": text}
-    else:
-        block = {"type": "thinking", "text": text or ""}
-        if kind != "reasoning.text":
-            encoding["type"] = kind
-        if item.get("signature") is not None:
-            block["signature"] = item["signature"]
-    if isinstance(item.get("index"), int):
-        encoding["index"] = item["index"]
-    known = ("type", body, "signature") if "index" not in encoding else ("type", body, "signature", "index")
-    if empty := {name: None for name in (body, "signature") if name in item and item[name] is None}:
-        encoding["empty"] = empty
-    if body not in item:
-        encoding["absent"] = [body]
-    fields = {name: value for name, value in item.items() if name not in known}
-    return reading.mark(block, fields, encoding)
+        block = {"type": "redacted_thinking", "provider_state": block["provider_state"]}
+    elif kind == "reasoning.summary":
+        encoding["type"] = kind
+    try:
+        return read_item(_DETAILS[kind], item, block, reading)
+    except (KeyError, TypeError):
+        return opaque(item, reading, DETAILS)
 
 
 def detail_text(item: Wire) -> str:
@@ -210,34 +240,13 @@ def detail_text(item: Wire) -> str:
 
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     """A thinking block from a content part; None when it cannot be read in full."""
-    if part.get("type") == "reasoning":
-        return _summary_from_wire(part, reading)
-    pieces = part.get("thinking")
-    if not are_words(pieces):
+    summarized = part.get("type") == "reasoning"
+    encoding = {"member": PART, "type": "reasoning"} if summarized else {"member": PART}
+    block: Block = {"type": "thinking", "provider_state": reading.state(encoding=encoding)}
+    try:
+        return read_item(_SUMMARY if summarized else _WORDS, part, block, reading)
+    except (KeyError, TypeError):
         return None
-    block: Block = {"type": "thinking", "text": _joined(pieces)}
-    encoding: dict[str, Any] = {"member": PART}
-    if len(pieces) != 1:
-        encoding["thinking"] = pieces
-    fields = {name: value for name, value in part.items() if name not in ("type", "thinking", "signature")}
-    if isinstance(part.get("signature"), str):
-        block["signature"] = part["signature"]
-    elif "signature" in part:
-        fields["signature"] = part["signature"]
-    return reading.mark(block, fields, encoding)
-
-
-def _summary_from_wire(part: Wire, reading: Reading) -> Block | None:
-    if (said := summary_of(part)) is None:
-        return None
-    block: Block = {"type": "thinking", "text": said["text"]}
-    encoding: dict[str, Any] = {"member": PART, "type": "reasoning"}
-    if said.get("signature"):
-        block["signature"] = said["signature"]
-    elif "signature" in said:
-        encoding["empty"] = {"signature": said["signature"]}
-    fields = {name: value for name, value in part.items() if name not in ("type", "summary")}
-    return reading.mark(block, fields, encoding)
 
 
 def summary_of(part: Wire) -> Wire | None:
@@ -246,7 +255,7 @@ def summary_of(part: Wire) -> Wire | None:
     said = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
     if (
         isinstance(said, dict)
-        and said.keys() <= _SUMMARY
+        and said.keys() <= _OF_SUMMARIES
         and said.get("type") == "summary_text"
         and isinstance(said.get("text"), str)
         and isinstance(said.get("signature"), (str, type(None)))
@@ -255,7 +264,7 @@ def summary_of(part: Wire) -> Wire | None:
     return None
 
 
-_SUMMARY: Final = frozenset(("type", "text", "signature"))
+_OF_SUMMARIES: Final = frozenset(("type", "text", "signature"))
 
 
 def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
