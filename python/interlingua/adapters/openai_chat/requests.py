@@ -54,10 +54,9 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
-from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
-from interlingua.adapters.openai_chat.reasoning_settings import (
+from interlingua.adapters.openai_chat.reasoning import (
     MERGED,
     SETTINGS,
     calls_without_reasoning,
@@ -66,7 +65,7 @@ from interlingua.adapters.openai_chat.reasoning_settings import (
     settings_to_wire,
     settle_settings,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,

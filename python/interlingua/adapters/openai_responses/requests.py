@@ -47,8 +47,6 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.declared import DECLARED, leading, without_tools
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
@@ -56,13 +54,19 @@ from interlingua.adapters.openai_responses.tables import (
     LOGPROBS,
     NAME,
     SERVICE_TIERS,
+    Reading,
+    Writing,
+    report_state,
 )
 from interlingua.adapters.openai_responses.tools import (
+    DECLARED,
     choice_from_wire,
     choice_to_wire,
     declared_from_wire,
+    leading,
     tools_from_wire,
     tools_to_wire,
+    without_tools,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
