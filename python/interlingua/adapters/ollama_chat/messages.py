@@ -28,8 +28,13 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
-from interlingua.adapters.ollama_chat.blocks import finish_block
-from interlingua.adapters.ollama_chat.images import answered_image, image_from_wire, image_refused, image_to_wire
+from interlingua.adapters.ollama_chat.blocks import (
+    answered_image,
+    finish_block,
+    image_from_wire,
+    image_refused,
+    image_to_wire,
+)
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     NAME,

@@ -292,10 +292,6 @@ def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
     )
 
 
-def _joined(pieces: list[Wire]) -> str:
-    return "".join(piece["text"] for piece in pieces)
-
-
 # ---------------------------------------------------------------------------------------------------- settings to the wire
 
 
