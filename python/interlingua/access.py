@@ -7,15 +7,18 @@ looking it up in a table tells nothing about how much of it was right.
 """
 
 import hashlib
+import ipaddress
 import re
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -29,6 +32,12 @@ _MEMBERS = {
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _SECONDS_PER_MINUTE = 60.0
+_FAILURES_PER_MINUTE = 20.0
+_REMEMBERED = 10_000
+"""How many peers that failed, and how many that did not, are remembered."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Refused(InterlinguaError):
@@ -201,6 +210,65 @@ class _Meter:
     spent: Decimal = Decimal(0)
 
 
+class Guesses:
+    """Failed attempts of each peer to show a key, and the keys that each has shown well.
+
+    A peer is an address, of IPv6 its network of 64 bits. When it has failed too often, only keys are looked at that it has
+    shown well before: whoever guesses behind an address does not lock out those who work there. Of peers and of their
+    keys only the last are remembered, so that this takes no more memory than so many entries.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._failed: OrderedDict[str, _Bucket] = OrderedDict()
+        self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def check(self, peer: str, digest: str) -> None:
+        """Raises `Refused` when a key of this digest is not even looked at."""
+        peer = _network(peer)
+        bucket = self._failed.get(peer)
+        if bucket is None or (peer, digest) in self._shown:
+            return
+        bucket.refill(_FAILURES_PER_MINUTE, self._clock())
+        if bucket.left < 1:
+            wait = round(bucket.wait(_FAILURES_PER_MINUTE, 1.0), 3)
+            message = "too many keys that this server does not know came from this address; wait"
+            raise Refused("rate_limit", message, 429, retry_after=wait)
+
+    def failed(self, peer: str) -> None:
+        """Counts a failed attempt."""
+        peer = _network(peer)
+        now = self._clock()
+        bucket = self._failed.get(peer) or _Bucket(_FAILURES_PER_MINUTE, now)
+        bucket.refill(_FAILURES_PER_MINUTE, now)
+        bucket.left -= 1
+        _remember(self._failed, peer, bucket)
+
+    def shown(self, peer: str, digest: str) -> None:
+        """A peer has shown a key of the server."""
+        _remember(self._shown, (_network(peer), digest), None)
+
+
+def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
+    entries[name] = value
+    entries.move_to_end(name)
+    if len(entries) > _REMEMBERED:
+        entries.popitem(last=False)
+
+
+@lru_cache(maxsize=1024)
+def _network(peer: str) -> str:
+    """Who is one peer: of IPv6 whoever has an address has a network of them."""
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return peer
+    if address.version == 4:
+        return peer
+    mapped = address.ipv4_mapped
+    return str(mapped) if mapped is not None else str(ipaddress.ip_network((address, 64), strict=False))
+
+
 class Access:
     """The keys of a server and what each has used. Without keys anybody may use everything.
 
@@ -218,21 +286,27 @@ class Access:
         self._meters: dict[str, _Meter] = {}
         self._clock = clock
         self._now = now
+        self._guesses = Guesses(clock)
 
     @property
     def open(self) -> bool:
         """Whether anybody may call."""
         return not self._keys
 
-    def key(self, given: str | None) -> Key:
-        """Whose key this is. Raises `Refused` for none and for an unknown one, in the same words."""
+    def key(self, given: str | None, peer: str = "") -> Key:
+        """Whose key this is, shown by a peer. Raises `Refused` for none and for an unknown one, in the same words, and
+        for any when the peer has shown too many unknown ones."""
         if not self._keys:
             return ANYBODY
-        key = self._keys.get(digest(given)) if given else None
+        if not given:
+            raise _stranger()
+        shown = digest(given)
+        self._guesses.check(peer, shown)
+        key = self._keys.get(shown)
         if key is None:
-            raise Refused(
-                "authentication", "this server needs one of its own keys, and the call has none that it knows", 401
-            )
+            self._guesses.failed(peer)
+            raise _stranger()
+        self._guesses.shown(peer, shown)
         return key
 
     def admit(self, key: Key) -> None:
@@ -273,6 +347,10 @@ class Access:
     def _too_fast(self, key: Key, what: str, wait: float) -> None:
         message = f"the key {key.name} has used its {what} for this minute"
         raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
+
+
+def _stranger() -> Refused:
+    return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
 
 
 _BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creation_input_tokens")

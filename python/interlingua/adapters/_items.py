@@ -287,7 +287,7 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
                 wire[member.name] = value
         elif member.row is not None:
             wire[member.name] = _write_members(member.row, item, None, writing, path)
-        else:
+        elif member.covers:
             value = member.write(item, writing, path)
             if value is not ABSENT:
                 wire[member.name] = value

@@ -18,6 +18,9 @@ from interlingua.gateway.refusals import Refused
 PATIENCE_S = 60.0
 """How long a client may take to send the next bytes of a body."""
 
+WHOLE_PATIENCE_S = 600.0
+"""How long a client may take to send a whole body."""
+
 _GROWTH = 16  # how much larger a body may become, as a guess at the work of decompressing it
 
 
@@ -36,9 +39,11 @@ async def _received(request: Request, limit: int) -> bytes:
     parts: list[bytes] = []
     length = 0
     chunks = aiter(request.stream())
+    clock = asyncio.get_running_loop().time
+    end = clock() + WHOLE_PATIENCE_S
     try:
         while True:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(min(PATIENCE_S, end - clock())):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 return b"".join(parts)
@@ -47,7 +52,8 @@ async def _received(request: Request, limit: int) -> bytes:
                 raise _too_long(limit)
             parts.append(chunk)
     except TimeoutError:
-        raise Refused("timeout", f"the body stopped for {PATIENCE_S:.0f} s before its end", 408) from None
+        message = f"the body stopped for {PATIENCE_S:.0f} s before its end, or took more than {WHOLE_PATIENCE_S:.0f} s"
+        raise Refused("timeout", message, 408) from None
     except ClientDisconnect:
         raise Cancelled("the client went away while it sent the body") from None
 

@@ -1,4 +1,4 @@
-"""What the headers of a request say of its client: whose key it has, and whose SDK it is."""
+"""What the headers of a request say of its client: whose key it has, whose SDK it is, and where it comes from."""
 
 from starlette.requests import Request
 
@@ -25,3 +25,8 @@ def key_of(request: Request) -> str | None:
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or request.query_params.get("key")
+
+
+def peer_of(request: Request) -> str:
+    """The address of whoever has connected: what stands between is that, for headers about others can be made up."""
+    return request.client.host if request.client is not None else ""
