@@ -158,8 +158,8 @@ BY_HAND = {
     "cohere_chat": "documents messages parts requests responses",
     "gemini_generate": "responses",
     "ollama_chat": "blocks messages requests responses",
-    "openai_chat": "calls_without_ids citations contents messages parts reasoning responses stream_writer tools turns",
-    "openai_responses": "declared items messages namespaces responses stream_reader",
+    "openai_chat": "messages parts reasoning responses stream_writer tables tools turns",
+    "openai_responses": "items messages responses stream_reader tools",
 }
 
 

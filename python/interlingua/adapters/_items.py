@@ -433,15 +433,22 @@ def _empty_is_odd(raw: Any) -> Any:
     return None if raw else VERBATIM
 
 
-def tool_name(write: Callable[[Item, Any, Path], Any]) -> Member:
-    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
-    member = Member("name", ("name",), _no_name, write, needed=True)
+def filled(wire: str, name: str) -> Member:
+    """A text without which there is no such item."""
+    member = Member(wire, (name,), _unread, lambda item, writing, path: item[name], needed=True)
     member.plain, member.empty = str, False
     return member
 
 
-def _no_name(raw: Any, item: Item, _: Any) -> None:
-    raise TypeError("name")
+def tool_name(write: Callable[[Item, Any, Path], Any]) -> Member:
+    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
+    member = Member("name", ("name",), _unread, write, needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def _unread(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a text is missing")
 
 
 def json_text(wire: str) -> Member:
