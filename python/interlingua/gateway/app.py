@@ -3,13 +3,14 @@ The ASGI application of a gateway: the paths of all faces, also below the name o
 other path.
 """
 
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp
 
 from interlingua.access import Key
@@ -31,7 +32,15 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
             return connect.failed(request, problem)
         return gateway.failed(request, faces.of(request), problem)
 
+    def served(method: str, path: str) -> bool:
+        scope = {"type": "http", "method": method, "path": path}
+        return any(route.matches(scope)[0] is Match.FULL for route in routes)
+
     async def elsewhere(request: Request, problem: Exception) -> Response:
+        if gateway.passing is not None:
+            passed = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
+            if passed is not None:
+                return passed
         status = problem.status_code if isinstance(problem, HTTPException) else 404
         return refused(request, _unknown(request, status, stored=gateway.objects is not None))
 

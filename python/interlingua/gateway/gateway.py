@@ -39,6 +39,7 @@ from interlingua.gateway.clients import key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.watching import News
 from interlingua.sessions import Objects
@@ -73,7 +74,7 @@ class Gateway:
 
     `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
-    for ever.
+    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire.
     """
 
     def __init__(
@@ -88,6 +89,7 @@ class Gateway:
         inspect: int = 0,
         objects: Objects | None = None,
         kept: timedelta | None = KEPT,
+        passthrough: bool = False,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -104,10 +106,17 @@ class Gateway:
         self.metrics = Metrics()
         self.objects = objects
         """Where clients store objects; None where they cannot."""
+        self.passing = Passing(self, client) if passthrough else None
+        """What passes calls on that the gateway does not serve; None where nothing is passed on."""
         self._kept = kept
         self._now = client.now
         self._clock = clock
         self._ulids = ulids or UlidSource()
+
+    async def aclose(self) -> None:
+        """Closes the connections of its own. Any number of times."""
+        if self.passing is not None:
+            await self.passing.aclose()
 
     # ------------------------------------------------------------------------------------------------ operations
 

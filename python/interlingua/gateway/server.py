@@ -71,6 +71,7 @@ class Running:
         for connection in tuple(self.server.server_state.connections):
             connection.transport.abort()
         await self.task
+        await self.gateway.aclose()
 
     def hurry(self) -> None:
         """Ends the time of grace of a server that is stopping."""
