@@ -49,7 +49,7 @@ FACES = (
 )
 
 MAX_CALLS = 12
-IDLE_S = 0.3
+IDLE_S = 1.0
 
 
 @dataclass(frozen=True)

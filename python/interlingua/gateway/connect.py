@@ -25,7 +25,6 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.client.call import Answered
 from interlingua.gateway.bodies import read_body
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway, unless_gone
 from interlingua.gateway.generating import allowed, answered
 from interlingua.gateway.refusals import Refused, not_found
@@ -99,7 +98,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
         async def answer(request: Request) -> Response:
             try:
-                key = gateway.access.key(key_of(request))
+                key = await gateway.caller(request)
                 if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
                     return Response(status_code=415, headers={"accept-post": _JSON})
                 asked = _parsed(await read_body(request, gateway.limits.body), taken)

@@ -17,7 +17,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.gateway.app import application
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
-from interlingua.gateway.head import LimitedHeads
+from interlingua.gateway.head import LimitedConnection
 from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -71,6 +71,7 @@ class Running:
         for connection in tuple(self.server.server_state.connections):
             connection.transport.abort()
         await self.task
+        await self.gateway.aclose()
 
     def hurry(self) -> None:
         """Ends the time of grace of a server that is stopping."""
@@ -101,7 +102,7 @@ async def start(
         _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
     config = uvicorn.Config(
         application(gateway, _names(gateway, host, names)),
-        http=LimitedHeads,
+        http=LimitedConnection,
         ws="none",
         lifespan="off",
         access_log=False,

@@ -396,7 +396,7 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
     value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     match block.get("kind"):
-        case "tool_calls" if not is_call(value):
+        case "tool_calls" if not is_call(value, reading):
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)
