@@ -111,12 +111,20 @@ def image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no images")
     source = _media_source(block, _fit_image, writing, path)
     if source is None:
-        message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
+        message = _refusal(block, "the target takes JPEG, PNG, GIF and WebP images")
         return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     if "detail" in block:
         severity = severity_of("detail", block["detail"], "weakened")
         writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
     return finished(block, {"type": "image", "source": source}, _IMAGE, writing, path)
+
+
+def _refusal(block: Block, message: str) -> str:
+    """Why a medium has no source on the wire; an address is refused for itself, whatever it leads to."""
+    source = block["source"]
+    if source["kind"] == "url" and source.get("data") and not source["data"].startswith("data:"):
+        return "the target does not fetch this address"
+    return source_refused(block, message)
 
 
 def _fit_image(media_type: str | None, data: str) -> str | None:
@@ -212,7 +220,7 @@ def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
         return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no documents")
     source = _document_source(block, writing, path)
     if source is None:
-        message = source_refused(block, "the target takes PDF, plain text and blocks")
+        message = _refusal(block, "the target takes PDF, plain text and blocks")
         return writing.placeholder_or_drop(block, path, "unsupported_source", message)
     wire: Wire = {"type": "document", "source": source}
     for name in ("title", "context"):
