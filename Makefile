@@ -142,7 +142,7 @@ fuzz: $(INSTALLED) ## run the property tests at length
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --whole --timeout 3600 tests $(ARGS)
 
 .PHONY: chaos
-chaos: $(INSTALLED) ## send seeded calls through the server at providers that misbehave; ARGS="--runs 2000 --seed 1"
+chaos: $(INSTALLED) ## send seeded calls over gRPC and each face of HTTP at providers that misbehave; ARGS="--runs 2000 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m chaos $(ARGS)
 
 .PHONY: crash
@@ -161,12 +161,22 @@ corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 MEASURE = status=0; $(1) bench/start.py || status=$$?; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
     $(1) bench/sessions.py || status=$$?; $(1) bench/bulk.py || status=$$?; exit $$status
 
+RELAYS = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:bench
+
+.venv/.bench: $(INSTALLED)
+	$(call RELAYS,.venv)
+	touch $@
+
+.venv-compiled/.bench: $(COMPILED)
+	$(call RELAYS,.venv-compiled)
+	touch $@
+
 .PHONY: bench
-bench: $(COMPILED) ## measure the compiled wheel, as ratios to the floor of one decode and one encode
+bench: $(COMPILED) .venv-compiled/.bench ## measure the compiled wheel, as ratios to the floor of one decode and one encode
 	$(call MEASURE,.venv-compiled/bin/python)
 
 .PHONY: bench-source
-bench-source: $(INSTALLED) ## measure the same of the plain source
+bench-source: $(INSTALLED) .venv/.bench ## measure the same of the plain source
 	$(call MEASURE,$(BIN)/python)
 
 .PHONY: check

@@ -126,8 +126,9 @@ def page(document: dict[str, Any]) -> str:
         for row in (row for row in rows if row["group"] == letter):
             must = "MUST" if row["level"] == "must" else ""
             lines.append(f"| {row['id']} | {must} | {row['says']} | {_shown(row) or '–'} | {_rest(row)} |")
-    lines += ["", "### Open work", ""]
-    lines += [f"- **{name}**: {text}" for name, text in document["work"].items()]
+    if document["work"]:
+        lines += ["", "### Open work", ""]
+        lines += [f"- **{name}**: {text}" for name, text in document["work"].items()]
     return "\n".join([*lines, ""])
 
 

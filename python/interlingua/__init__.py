@@ -28,7 +28,7 @@ _HOMES = {
         "write_response",
         "write_stream",
     ),
-    "interlingua.client": ("Client", "SyncClient"),
+    "interlingua.client": ("ActiveTool", "Client", "SyncClient", "ToolRun", "tool"),
     "interlingua.sessions": ("Sessions", "SyncSessions"),
     "interlingua.canonical.check": (
         "check",
@@ -148,7 +148,7 @@ if TYPE_CHECKING:
         VideoBlock,
     )
     from interlingua.canonical.structured import structured
-    from interlingua.client import Client, SyncClient
+    from interlingua.client import ActiveTool, Client, SyncClient, ToolRun, tool
     from interlingua.sessions import Sessions, SyncSessions
     from interlingua.translate import (
         Projection,
@@ -169,6 +169,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ActiveTool",
     "AudioBlock",
     "CacheHint",
     "CannotAdapt",
@@ -212,6 +213,7 @@ __all__ = [
     "Tool",
     "ToolChoice",
     "ToolResultBlock",
+    "ToolRun",
     "ToolUseBlock",
     "UnknownBlock",
     "Usage",
@@ -238,6 +240,7 @@ __all__ = [
     "registry",
     "strict_004",
     "structured",
+    "tool",
     "tool_input_violations",
     "tool_schema_violations",
     "visible",

@@ -6,16 +6,21 @@ Keys are compared by their SHA-256. A key has at least 128 random bits, so a dig
 looking it up in a table tells nothing about how much of it was right.
 """
 
+import base64
 import hashlib
+import hmac
+import ipaddress
 import re
 import secrets
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -29,6 +34,13 @@ _MEMBERS = {
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _SECONDS_PER_MINUTE = 60.0
+_SIGNING_SECRET_BYTES = 32
+_FAILURES_PER_MINUTE = 20.0
+_REMEMBERED = 10_000
+"""How many peers that failed, and how many that did not, are remembered."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class Refused(InterlinguaError):
@@ -89,6 +101,32 @@ def new_key() -> str:
 def digest(key: str) -> str:
     """What a file of keys holds in the place of a key."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+def access_key_id(digest: str) -> str:
+    """The id by which AWS's clients name a key: 20 characters that follow from its digest, and tell nothing of the key."""
+    return "ILKA" + base64.b32encode(bytes.fromhex(digest)[:10]).decode()
+
+
+def signing_key(secret: bytes, digest: str) -> str:
+    """What AWS's clients sign with in the place of a key: it follows from the signing secret of the server and from the
+    digest of the key, so that the file of keys alone gives nobody the means to sign."""
+    return base64.urlsafe_b64encode(hmac.digest(secret, b"sigv4:" + digest.encode(), "sha256")).decode().rstrip("=")
+
+
+def read_signing_secret(file: Path) -> bytes:
+    """The signing secret in a file. Raises `InvalidRequest` for one that cannot be read or is too short."""
+    try:
+        secret = file.read_bytes().strip()
+    except OSError as problem:
+        why = problem.strerror or type(problem).__name__
+        raise InvalidRequest(f"cannot read the signing secret in {file}: {why}") from None
+    if len(secret) < _SIGNING_SECRET_BYTES:
+        raise InvalidRequest(
+            f"the signing secret in {file} has less than {_SIGNING_SECRET_BYTES} bytes; "
+            f"openssl rand -base64 {_SIGNING_SECRET_BYTES} makes one"
+        )
+    return secret
 
 
 def read_keys(file: Path) -> list[Key]:
@@ -201,10 +239,70 @@ class _Meter:
     spent: Decimal = Decimal(0)
 
 
+class Guesses:
+    """Failed attempts of each peer to show a key, and the keys that each has shown well.
+
+    A peer is an address, of IPv6 its network of 64 bits. When it has failed too often, only keys are looked at that it has
+    shown well before: whoever guesses behind an address does not lock out those who work there. Of peers and of their
+    keys only the last are remembered, so that this takes no more memory than so many entries.
+    """
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._failed: OrderedDict[str, _Bucket] = OrderedDict()
+        self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
+
+    def check(self, peer: str, digest: str) -> None:
+        """Raises `Refused` when a key of this digest is not even looked at."""
+        peer = _network(peer)
+        bucket = self._failed.get(peer)
+        if bucket is None or (peer, digest) in self._shown:
+            return
+        bucket.refill(_FAILURES_PER_MINUTE, self._clock())
+        if bucket.left < 1:
+            wait = round(bucket.wait(_FAILURES_PER_MINUTE, 1.0), 3)
+            message = "too many keys that this server does not know came from this address; wait"
+            raise Refused("rate_limit", message, 429, retry_after=wait)
+
+    def failed(self, peer: str) -> None:
+        """Counts a failed attempt."""
+        peer = _network(peer)
+        now = self._clock()
+        bucket = self._failed.get(peer) or _Bucket(_FAILURES_PER_MINUTE, now)
+        bucket.refill(_FAILURES_PER_MINUTE, now)
+        bucket.left -= 1
+        _remember(self._failed, peer, bucket)
+
+    def shown(self, peer: str, digest: str) -> None:
+        """A peer has shown a key of the server."""
+        _remember(self._shown, (_network(peer), digest), None)
+
+
+def _remember(entries: "OrderedDict[K, V]", name: K, value: V) -> None:
+    entries[name] = value
+    entries.move_to_end(name)
+    if len(entries) > _REMEMBERED:
+        entries.popitem(last=False)
+
+
+@lru_cache(maxsize=1024)
+def _network(peer: str) -> str:
+    """Who is one peer: of IPv6 whoever has an address has a network of them."""
+    try:
+        address = ipaddress.ip_address(peer.partition("%")[0])
+    except ValueError:
+        return peer
+    if address.version == 4:
+        return peer
+    mapped = address.ipv4_mapped
+    return str(mapped) if mapped is not None else str(ipaddress.ip_network((address, 64), strict=False))
+
+
 class Access:
     """The keys of a server and what each has used. Without keys anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object.
+    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object. With a `signing_secret`
+    a key may also be shown by a signature.
     """
 
     def __init__(
@@ -213,27 +311,59 @@ class Access:
         *,
         clock: Callable[[], float],
         now: Callable[[], datetime],
+        signing_secret: bytes | None = None,
     ) -> None:
         self._keys = {key.digest: key for key in keys}
+        self._signing_secret = signing_secret
+        self._by_id = {} if signing_secret is None else {access_key_id(digest): digest for digest in self._keys}
         self._meters: dict[str, _Meter] = {}
         self._clock = clock
         self._now = now
+        self._guesses = Guesses(clock)
 
     @property
     def open(self) -> bool:
         """Whether anybody may call."""
         return not self._keys
 
-    def key(self, given: str | None) -> Key:
-        """Whose key this is. Raises `Refused` for none and for an unknown one, in the same words."""
+    def key(self, given: str | None, peer: str = "") -> Key:
+        """Whose key this is, shown by a peer. Raises `Refused` for none and for an unknown one, in the same words, and
+        for any when the peer has shown too many unknown ones."""
         if not self._keys:
             return ANYBODY
-        key = self._keys.get(digest(given)) if given else None
+        if not given:
+            raise _stranger()
+        shown = digest(given)
+        self._guesses.check(peer, shown)
+        key = self._keys.get(shown)
         if key is None:
-            raise Refused(
-                "authentication", "this server needs one of its own keys, and the call has none that it knows", 401
-            )
+            self._guesses.failed(peer)
+            raise _stranger()
+        self._guesses.shown(peer, shown)
         return key
+
+    def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
+        """The key of this id, by whose signature a call is to be judged, and what that is made with. Raises as `key`."""
+        if self._signing_secret is None:
+            raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
+        shown = self._by_id.get(access_key, "")
+        self._guesses.check(peer, shown)
+        if not shown:
+            self._guesses.failed(peer)
+            raise _stranger()
+        return self._keys[shown], signing_key(self._signing_secret, shown)
+
+    def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
+        """The key, when the signature of a call was `valid`; else raises as `key`."""
+        if not valid:
+            self._guesses.failed(peer)
+            raise _stranger()
+        self._guesses.shown(peer, key.digest)
+        return key
+
+    def now(self) -> datetime:
+        """The time of day."""
+        return self._now()
 
     def admit(self, key: Key) -> None:
         """Counts a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""
@@ -273,6 +403,10 @@ class Access:
     def _too_fast(self, key: Key, what: str, wait: float) -> None:
         message = f"the key {key.name} has used its {what} for this minute"
         raise Refused("rate_limit", message, 429, retry_after=round(wait, 3))
+
+
+def _stranger() -> Refused:
+    return Refused("authentication", "this server needs one of its own keys, and the call has none that it knows", 401)
 
 
 _BUCKETS = ("input_tokens", "output_tokens", "cached_input_tokens", "cache_creation_input_tokens")

@@ -305,7 +305,7 @@ def test_calls_and_results_that_do_not_pair_are_refused() -> None:
     for messages, path in (
         ([user(text("a")), result("tu_1")], "/messages/1/content/0/tool_use_id"),
         ([assistant(call("tu_1")), user(text("a"))], "/messages/0/content/0"),
-        ([assistant(call("tu_1")), result("tu_1"), result("tu_1")], "/messages/2"),
+        ([assistant(call("tu_1")), result("tu_1"), result("tu_1")], "/messages/2/content/0/tool_use_id"),
         ([assistant(call("tu_1"), call("tu_2")), result("tu_2")], "/messages/0/content/0"),
         (
             [assistant(call("tu_1")), result("tu_1"), assistant(call("tu_1")), result("tu_1")],

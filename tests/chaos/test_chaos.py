@@ -1,20 +1,25 @@
 """The short form of `make chaos`, and that it would see what is wrong."""
 
+from types import ModuleType
 from typing import Any
 
 import pytest
 
+from chaos import over_grpc, over_http
 from chaos.faults import FAULTS, Asked
-from chaos.storm import Run, judge, plan, storm
+from chaos.judging import judge
+from chaos.plans import Run, plan
+from chaos.storm import storm
 
 pytestmark = pytest.mark.asyncio
 
 GOOD = next(fault for fault in FAULTS if fault.name == "none")
 
 
-async def test_a_short_storm() -> None:
+@pytest.mark.parametrize("over", [over_grpc, over_http], ids=["grpc", "http"])
+async def test_a_short_storm(over: ModuleType) -> None:
     """Three rounds: no violation, nothing leaks."""
-    report = await storm(20_261_122, range(90), size=30)
+    report = await storm(20_261_122, range(90), size=30, over=over)
     assert report.violations == 0, report.table() + str(report.wrong) + str([run.violations for run, _ in report.runs])
     assert {"answered", "by another", "failed"} <= {outcome for _, outcome in report.runs}
 
@@ -48,7 +53,7 @@ def streamed(**members: Any) -> Run:
 
 async def test_a_good_run_has_no_violation() -> None:
     run = streamed()
-    assert (judge(run), run.violations) == ("answered", [])
+    assert (judge(run, over_grpc.typed), run.violations) == ("answered", [])
 
 
 async def test_what_is_wrong_is_seen() -> None:
@@ -82,5 +87,5 @@ async def test_what_is_wrong_is_seen() -> None:
     for spoil in (doubled, another_afterwards, unpaid, no_end, two_ends, untold, backwards, cancelled_by_nobody):
         run = streamed()
         spoil(run)
-        judge(run)
+        judge(run, over_grpc.typed)
         assert run.violations, spoil.__name__

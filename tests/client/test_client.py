@@ -22,6 +22,7 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.client import Bytes, Client, Fail, FakeTransport, Limits, Refuse, ReplayTransport, Say
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.replay import exchanges
+from interlingua.registry import Registry
 
 from .upstream import Connection, Flood, ask, recorded, serve
 
@@ -273,6 +274,16 @@ async def test_a_stream_is_the_same_as_its_answer(model: str) -> None:
     assert response["message"]["content"] == whole["message"]["content"]
     assert fold(events)["message"]["content"] == whole["message"]["content"]
     assert response["usage"]["cost_usd"] == whole["usage"]["cost_usd"]
+
+
+async def test_a_stream_begins_with_its_model() -> None:
+    """Bedrock's wire does not name it: it is the one that was asked, as the whole answer says."""
+    model = "bedrock:us.amazon.nova-premier-v1:0"
+    environment = {"AWS_BEARER_TOKEN_BEDROCK": KEY, "AWS_REGION": "us-east-1"}
+    async with Client(FakeTransport(Say("Yes.")), registry=Registry(environment=environment), retry="none") as client:
+        events, _ = await events_of(client.stream(ask(), model=model))
+    assert events[0]["type"] == "message_start"
+    assert events[0]["model"] == events[-1]["response"]["model"] == model
 
 
 @BOTH

@@ -5,12 +5,14 @@ import asyncio
 import json
 import re
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from interlingua.access import Key, digest
+from interlingua import translate
+from interlingua.access import Access, Key, Refused, digest, new_key
 from interlingua.client.fake import Say
 from interlingua.gateway.gateway import Limits
 from tests.gateway import wires
@@ -206,6 +208,7 @@ async def test_keys_cannot_be_guessed(serve: Any) -> None:
                     value = (f"Bearer {guess}" if name == "authorization" else guess).encode("latin-1")
                     headers = {name: value, "content-type": b"application/json"}
                     answer = await at.http.post(path, content=BODY, headers=headers)
+                    at.clock.seconds += 60  # slower than what is told to wait
                     assert answer.status_code == 401
                     told.add(answer.content)
             assert (
@@ -239,3 +242,87 @@ async def test_a_page_of_elsewhere_gets_nothing(serve: Any) -> None:
         assert not any(name.startswith("access-control-") for answer in answers for name in answer.headers)
         assert "frame-ancestors 'none'" in answers[-1].headers["content-security-policy"]
         assert at.fake.sent == []
+
+
+async def test_who_guesses_is_told_to_wait(serve: Any) -> None:
+    """In the words of each wire; a key that has worked from there goes on working, a new one waits
+    (spec/11-gateway.md#guesses)."""
+    known, new = new_key(), new_key()
+    keys = [Key("known", digest(known), "one"), Key("new", digest(new), "two")]
+    async with serve(*(Say("Yes."),) * 3, keys=keys, names=None) as at:
+        assert (await at.http.get("/v1/models", headers={"x-api-key": known})).status_code == 200
+        statuses = [(await at.http.get("/v1/models", headers={"x-api-key": new_key()})).status_code for _ in range(25)]
+        assert statuses == [401] * 20 + [429] * 5
+        for wire in wires.WIRES:
+            answer = await at.http.post(wires.path(wire), json=wires.body(wire), headers={"x-api-key": new_key()})
+            assert answer.status_code == 429
+            error = translate.read_error(429, dict(answer.headers), answer.content, wire)
+            assert (error["category"], error["retryable"]) == ("rate_limit", True)
+            assert error.get("retry_after", 3.0) == 3.0  # not every wire has a place for it
+        assert (await at.http.get("/v1/models")).status_code == 401  # without a key, which is no guess
+        assert (await at.http.get("/v1/models", headers={"x-api-key": new})).status_code == 429
+        assert (await at.http.get("/v1/models", headers={"x-api-key": known})).status_code == 200
+        at.clock.seconds += 4
+        assert (await at.http.get("/v1/models", headers={"x-api-key": new})).status_code == 200
+        assert at.fake.sent == []
+
+
+async def test_who_guesses_from_many_addresses_takes_no_memory() -> None:
+    """Nor does who has a whole network of addresses get a new count with each; another network has its own."""
+    access = Access([Key("one", digest("right"), "one")], clock=lambda: 0.0, now=lambda: datetime.now(UTC))
+
+    def told(peer: str) -> int:
+        with pytest.raises(Refused) as refused:
+            access.key("wrong", peer)
+        return refused.value.status
+
+    assert [told(f"2001:db8::{number:x}") for number in range(22)] == [401] * 20 + [429] * 2
+    assert told("::ffff:192.0.2.1") == told("2001:db8:1::1") == 401
+    for number in range(30_000):
+        told(f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
+    assert len(access._guesses._failed) == 10_000
+    for number in range(20_000):
+        access.key("right", f"10.{number >> 16}.{number >> 8 & 255}.{number & 255}")
+    assert len(access._guesses._shown) == 10_000
+
+
+async def test_a_body_that_comes_drop_by_drop_has_an_end(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each byte is there in time, the whole body is not (spec/11-gateway.md#slow-body)."""
+    monkeypatch.setattr("interlingua.gateway.bodies.WHOLE_PATIENCE_S", 0.4)
+    async with serve(connected=True) as at:
+        reader, writer = await asyncio.open_connection("127.0.0.1", at.http.base_url.port)
+        writer.write(POST + b"Content-Length: 100000\r\n\r\n")
+        answer = asyncio.ensure_future(reader.readline())
+        for _ in range(100):
+            if answer.done():
+                break
+            writer.write(b" ")
+            await asyncio.sleep(0.05)
+        assert b" 408 " in await answer
+        writer.close()
+
+
+async def test_a_client_that_does_not_read_loses_its_connection(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And its place; one that reads slowly does not (spec/11-gateway.md#slow-reader)."""
+    monkeypatch.setattr("interlingua.gateway.head.READER_PATIENCE_S", 0.4)
+    body = json.dumps(wires.body("openai_chat", stream=True)).encode()
+    call = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    async with serve(Say("x" * 20_000_000), Say("y" * 8_000_000), connected=True) as at:
+        reader, writer = await asyncio.open_connection("127.0.0.1", at.http.base_url.port, limit=1024)
+        writer.write(call)
+        async with asyncio.timeout(20):
+            async for _ in at.gateway.news.since(-1):
+                if (records := at.gateway.calls.of("anybody")) and records[0].status is not None:
+                    break
+        [record] = records
+        assert record.category == "cancelled"
+        writer.close()
+        reader, writer = await asyncio.open_connection("127.0.0.1", at.http.base_url.port, limit=1024)
+        writer.write(call.replace(b"localhost\r\n", b"localhost\r\nConnection: close\r\n"))
+        received = 0
+        while data := await reader.read(1 << 18):
+            received += len(data)
+            await asyncio.sleep(0.02)
+        assert received > 8_000_000
+        assert at.gateway.calls.of("anybody")[0].category is None
+        writer.close()

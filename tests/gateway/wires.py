@@ -4,9 +4,10 @@ from typing import Any
 
 from interlingua import translate
 
-TURN = [{"role": "user", "content": "What is in here?"}]
-PARTS = [{"role": "user", "parts": [{"text": "What is in here?"}]}]
-BLOCKS = [{"role": "user", "content": [{"text": "What is in here?"}]}]
+TEXT = "What is in here?"
+TURN = [{"role": "user", "content": TEXT}]
+PARTS = [{"role": "user", "parts": [{"text": TEXT}]}]
+BLOCKS = [{"role": "user", "content": [{"text": TEXT}]}]
 
 # the model of each wire's own provider, as its clients name it
 MODELS = {
@@ -61,7 +62,7 @@ def body(wire: str, *, stream: bool = False, model: str | None = None) -> dict[s
         case "openai_chat" | "cohere_chat":
             return {"model": model, "messages": TURN, **({"stream": True} if stream else {})}
         case "openai_responses":
-            return {"model": model, "input": "What is in here?", **({"stream": True} if stream else {})}
+            return {"model": model, "input": TEXT, **({"stream": True} if stream else {})}
         case "gemini_generate":
             return {"contents": PARTS}
         case "ollama_chat":

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from typing import Any, assert_type
 
-from interlingua import Client, ModelResponse, Request, SyncClient, ToolUseBlock, Usage
+from interlingua import ActiveTool, Client, ModelResponse, Request, SyncClient, ToolRun, ToolUseBlock, Usage, tool
 
 
 async def a_call(request: Request) -> None:
@@ -30,3 +30,24 @@ def the_same(request: Request) -> None:
         assert_type(stream.response, ModelResponse | None)
         client.generate(request, modle="sonnet")  # pyright: ignore[reportCallIssue]
         client.stream(request, raw=True)  # pyright: ignore[reportCallIssue]
+
+
+@tool(side_effects="read")
+def active(number: int) -> str:
+    return str(number)
+
+
+def tools(request: Request) -> None:
+    with SyncClient() as client:
+        run = client.run_tools(
+            request, [active, ActiveTool({"name": "x"}, print)], approve=lambda asked: asked.side_effects == "read"
+        )
+        assert_type(run, ToolRun)
+        assert_type(run.response, ModelResponse)
+        assert_type(run.open_calls, list[ToolUseBlock])
+        assert_type(run.cost, Decimal | None)
+        with client.stream_tools(request, [active]) as stream:
+            for event in stream:
+                assert_type(event, dict[str, Any])
+        assert_type(stream.response, ToolRun | None)
+        client.run_tools(request, [active], max_round=1)  # pyright: ignore[reportCallIssue]

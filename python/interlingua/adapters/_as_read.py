@@ -14,7 +14,7 @@ Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING
@@ -106,6 +106,14 @@ def record_quirk(request: Request, encoding: dict[str, Any], member: str, code: 
     value = _value(request, member, adapter)
     if value is not None and member not in _FACTS:
         encoding.setdefault("read", {})[member] = _copy(value)
+
+
+def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
+    """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one. `state`
+    makes a provider state."""
+    if "provider_state" not in item:
+        item["provider_state"] = state()
+    item["provider_state"].setdefault("encoding", {})[oddity] = value
 
 
 _BESIDE: Final = frozenset(("provider_state", "loss_policy"))

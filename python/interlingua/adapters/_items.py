@@ -6,7 +6,7 @@ was spelt otherwise, is known, or was edited since it was read is asked here and
 
 - A member that `write` would not give as it came has its spelling kept: null, a word, or the raw value. A raw value is put back
   only while it still reads as what is there now, so an edit is written, fitted and reported like a value of any other origin.
-- A member that no row names is kept for this wire alone (`fields`).
+- A member that no row names is kept for this wire alone (`fields`), and so is an unreadable value of one that is `soft`.
 - A canonical member that no row covers is a loss by construction; what it is called and how grave it is stands in `_UNSAID`.
 
 The spellings stand in the `encoding` of the item's provider state, by the names of the wire's members, under `spelt`.
@@ -23,6 +23,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     severity_of,
+    within,
 )
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -53,9 +54,14 @@ class Member:
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
     `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
+    `null`: null is a value like any other.
     """
 
-    __slots__ = ("always", "covers", "name", "read", "respell", "row", "spelling", "write")
+    __slots__ = (
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "respell", "row",
+        "said", "soft", "spelling", "write",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -67,6 +73,9 @@ class Member:
         respell: Callable[[str, Any], Any] | None = None,
         *,
         always: bool = False,
+        needed: bool = False,
+        soft: bool = False,
+        null: bool = False,
     ) -> None:
         self.name = name
         self.covers = covers
@@ -75,37 +84,70 @@ class Member:
         self.spelling = spelling
         self.respell = respell
         self.always = always
-        self.row: Row | None = None
+        self.needed = needed
+        self.soft = soft
+        self.null = null
+        self.kind: type | None = None  # of a value that is the same on both sides
+        self.plain: type | None = None  # of one that is read so, however it is written
+        self.empty = True  # an empty value is plain, too
+        self.said = covers[0] if covers else ""
+        self.row: Row | None = None  # of a value that is an object
+        self.alone = ""  # the one member of that object that may stand for it
+        self.optional = False  # that object stands only where it holds something
+
+
+class Mark(Protocol):
+    """The mark for the cache that an item of a wire may carry, beside its members."""
+
+    def read(self, fields: Item, item: Item, encoding: Item, reading: Any) -> None:
+        """Takes a readable mark out of the members that no row names, and notes in `encoding` how it was spelt."""
+
+    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Any) -> None:
+        """Puts the mark on the item, or reports that it has no place; `path` is that of the mark."""
 
 
 class Row:
-    """What an item of a wire consists of: members with a fixed value (`tag`) and those that say something."""
+    """What an item of a wire consists of: members with a fixed value (`tag`), those that say something, and a mark for the
+    cache. `beside` names canonical members that are said or reported elsewhere."""
 
-    __slots__ = ("canonical", "members", "tag", "wire")
+    __slots__ = ("canonical", "mark", "members", "tag", "wire")
 
-    def __init__(self, tag: Mapping[str, Any], *members: Member) -> None:
+    def __init__(
+        self, tag: Mapping[str, Any], *members: Member, mark: Mark | None = None, beside: tuple[str, ...] = ()
+    ) -> None:
         self.tag = dict(tag)
         self.members = members
+        self.mark = mark
         self.wire = frozenset((*tag, *(member.name for member in members)))
         covered = {name for member in members for name in member.covers}
-        self.canonical = frozenset(("type", "critical", "provider_state", *covered))
+        marks = () if mark is None else ("cache",)
+        self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
 
 
-def inside(name: str, row: Row) -> Member:
-    """A member that is an object with members of its own, which say something of the same item."""
-    member = Member(name, tuple(row.canonical - _EVERYWHERE), _not_read, _not_written)
+def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
+    """A member that is an object with members of its own, which say something of the same item. The value of its member
+    `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+    covers = tuple(row.canonical - _EVERYWHERE)
+    member = Member(name, covers, _by_the_engine, _by_the_engine, needed=not optional, soft=optional)
     member.row = row
+    member.alone = alone
+    member.optional = optional
+    return member
+
+
+def same(wire: str, name: str, kind: type, *, always: bool = False, needed: bool = False, soft: bool = False) -> Member:
+    """A member that is the same on both sides: a text, a flag, an object."""
+    member = Member(wire, (name,), _by_the_engine, _by_the_engine, always=always, needed=needed, soft=soft)
+    member.kind = member.plain = kind
     return member
 
 
 _EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
+_ALONE: Final = "alone"
+"""The spelling of an object in whose place one of its members stands."""
 
 
-def _not_read(value: Any, item: Item, reading: Any) -> None:
-    raise NotImplementedError
-
-
-def _not_written(item: Item, writing: Any, path: Path) -> Any:
+def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
     raise NotImplementedError
 
 
@@ -122,15 +164,25 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         raise TypeError("an item must be an object")
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
-    if spelt or fields:
+    if not spelt and not fields:
+        return item
+    encoding: Item = {"spelt": spelt} if spelt else {}
+    if fields and row.mark is not None:
+        row.mark.read(fields, item, encoding, reading)
+    if encoding or fields:
         if "provider_state" not in item:
             item["provider_state"] = reading.endpoint.state()
         kept: Item = item["provider_state"]
         if fields:
             kept["fields"] = fields
-        if spelt:
-            kept.setdefault("encoding", {})["spelt"] = spelt
+        if encoding:
+            kept["encoding"] = {**kept.get("encoding", NOTHING), **encoding}
     return item
+
+
+def spelt_state(spelt: Item, reading: Reading) -> Item:
+    """The provider state of an item of which nothing is kept but how it was spelt."""
+    return reading.endpoint.state(encoding={"spelt": spelt})
 
 
 def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Item) -> Item:
@@ -146,27 +198,43 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
             read += 1
     fields: Item = {}
     for member in row.members:
-        raw = wire.get(member.name, ABSENT)
+        name = member.name
+        raw = wire.get(name, ABSENT)
+        if type(raw) is member.plain and (raw or member.empty):
+            item[member.said] = raw
+            read += 1
+            continue
         if raw is ABSENT:
+            if member.needed:
+                raise KeyError(name)
             if member.always:
-                spelt[member.name] = MISSING
+                spelt[name] = MISSING
             continue
         read += 1
-        if raw is None:
-            spelt[member.name] = None
+        if raw is None and not member.null:
+            if member.needed:
+                raise TypeError(name)
+            spelt[name] = None
         elif member.row is not None:
             if type(raw) is not dict:
-                raise TypeError(member.name)
-            within: Item = {}
-            if left := _read_members(member.row, raw, item, reading, within):
-                fields[member.name] = left
-            if within:
-                spelt[member.name] = within
+                if member.soft:
+                    fields[name] = raw
+                    continue
+                if not member.alone:
+                    raise TypeError(name)
+                raw = {member.alone: raw}
+                spelt[name] = _ALONE
+            inner: Item = {}
+            if left := _read_members(member.row, raw, item, reading, inner):
+                fields[name] = left
+            if inner or (member.optional and not raw):
+                spelt[name] = inner
+        elif member.soft and not _understands(member, raw, reading):
+            fields[name] = raw
         else:
-            member.read(raw, item, reading)
-            word = None if member.spelling is None else member.spelling(raw)
-            if word is not None:
-                spelt[member.name] = {"raw": raw} if word is VERBATIM else word
+            _read_value(member, raw, item, reading)
+            if member.spelling is not None and (word := member.spelling(raw)) is not None:
+                spelt[name] = {"raw": raw} if word is VERBATIM else word
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.wire:
@@ -178,6 +246,23 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
     return fields
 
 
+def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
+    if member.kind is None:
+        member.read(raw, item, reading)
+    elif type(raw) is member.kind:
+        item[member.said] = raw
+    else:
+        raise TypeError(member.name)
+
+
+def _understands(member: Member, raw: Any, reading: Any) -> bool:
+    try:
+        _read_value(member, raw, {}, reading)
+    except (KeyError, TypeError):
+        return False
+    return True
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
@@ -185,31 +270,66 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     """Writes a canonical item by a row, and reports what the wire does not say of it."""
     state: Item | None = item.get("provider_state")
     own = state is not None and writing.endpoint.owns(state)
-    spelt: Any = (state.get("encoding") or NOTHING).get("spelt") if own and state is not None else None
-    fields: Any = state.get("fields") if own and state is not None else None
-    wire = _write_members(row, item, spelt or NOTHING, writing, path)
+    encoding: Any = NOTHING
+    fields: Any = None
+    if own and state is not None:
+        encoding = state.get("encoding") or NOTHING
+        fields = state.get("fields")
+    wire = _write_members(row, item, encoding.get("spelt"), writing, path)
+    if row.mark is not None and item.get("cache") is not None:
+        row.mark.write(item["cache"], wire, encoding, (*path, "cache"), writing)
     if fields:
-        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing.loss)
+        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
         if own:
             report_own_state(state, writing.loss, path)
         else:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
-    if not item.keys() <= row.canonical:
+    if not within(item, row.canonical):
         report_unsaid(item, row.canonical, writing.loss, path)
     return wire
 
 
-def _write_members(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
+def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Path) -> Wire:
+    if spelt:
+        return _write_spelt(row, item, spelt, writing, path)
+    wire: Wire = dict(row.tag)
+    for member in row.members:
+        if member.kind is not None:
+            value = item.get(member.said)
+            if value is not None:
+                wire[member.name] = value
+        elif member.row is not None:
+            inner = _write_members(member.row, item, None, writing, path)
+            if inner or not member.optional:
+                wire[member.name] = inner
+        elif member.covers:
+            value = member.write(item, writing, path)
+            if value is not ABSENT:
+                wire[member.name] = value
+    return wire
+
+
+def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
+    """Writes the members of an item as they were spelt when they were read."""
     wire: Wire = {}
     for name, value in row.tag.items():
         if spelt.get(name) != MISSING:
             wire[name] = value
     for member in row.members:
         name = member.name
-        word = spelt.get(name, _PLAIN) if spelt else _PLAIN
+        word = spelt.get(name, _PLAIN)
         if member.row is not None:
-            wire[name] = _write_members(member.row, item, word if type(word) is dict else NOTHING, writing, path)
+            inner = _write_members(member.row, item, word if type(word) is dict else None, writing, path)
+            if inner or not member.optional or type(word) is dict:
+                wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
+            continue
+        if member.kind is not None:
+            value = item.get(member.said)
+            if value is not None:
+                wire[name] = value
+            elif word is None:
+                wire[name] = None
             continue
         if type(word) is dict and _still_says(member, word.get("raw"), item, writing):
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
@@ -231,7 +351,7 @@ def _still_says(member: Member, raw: Any, item: Item, writing: Writing) -> bool:
     """Whether a raw value that was kept reads as what the item says now."""
     again: Item = {}
     try:
-        member.read(raw, again, writing)
+        _read_value(member, raw, again, writing)
     except (KeyError, TypeError):
         return False
     return all(_same(again.get(name, ABSENT), item.get(name, ABSENT)) for name in member.covers)
@@ -242,17 +362,25 @@ def _same(left: Any, right: Any) -> bool:
     return left is right or (left == right and arguments_text(left) == arguments_text(right))
 
 
-def _put_back(fields: Item, wire: Wire, row: Row, path: Path, loss: Loss) -> None:
+def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
-    rows = {member.name: member.row for member in row.members}
+    members = {member.name: member for member in row.members}
     for name, value in fields.items():
-        within = rows.get(name)
-        if within is not None and type(value) is dict and type(wire.get(name)) is dict:
-            _put_back(value, wire[name], within, (*path, name), loss)
-        elif name in wire or name in row.wire:
-            loss.drop((*path, name), "combination", "representation", "the canonical member says it already")
+        member = members.get(name)
+        row_of = None if member is None else member.row
+        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            _put_back(value, wire.setdefault(name, {}), row_of, (*path, name), writing)
+        elif name in wire or (name in row.wire and not _says_nothing(member, value, writing)):
+            message = "the canonical member says it already"
+            writing.loss.drop((*path, name), "combination", "representation", message)
         else:
             wire[name] = value
+
+
+def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
+    if member is None or not member.soft:
+        return False
+    return type(value) is not dict if member.row is not None else not _understands(member, value, writing)
 
 
 _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -265,6 +393,8 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
     "context": ("unsupported_field", "lost", "the wire has no place for what is said of a document"),
     "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
     "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
+    "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
+    "input_schema": ("unsupported_field", "weakened", "a tool that takes free text has no schema"),
     "media_type": ("unsupported_field", "representation", "the provider tells the type of a medium from its bytes"),
     "strict": ("unsupported_field", "weakened", "the wire does not say of one tool that its schema is enforced"),
     "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
@@ -290,19 +420,35 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
 # ---------------------------------------------------------------------------------------------- members of all wires
 
 
-def text(wire: str, name: str, *, filled: bool = False) -> Member:
+def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, soft: bool = False) -> Member:
     """A text. One that the wire wants to be `filled` is odd when it is empty."""
+    member = same(wire, name, str, needed=needed, soft=soft)
+    if filled:
+        member.spelling = _empty_is_odd
+        member.empty = False
+    return member
 
-    def read(raw: Any, item: Item, _: Any) -> None:
-        if type(raw) is not str:
-            raise TypeError(wire)
-        item[name] = raw
 
-    def write(item: Item, _: Any, __: Path) -> Any:
-        value = item.get(name)
-        return ABSENT if value is None else value
+def _empty_is_odd(raw: Any) -> Any:
+    return None if raw else VERBATIM
 
-    return Member(wire, (name,), read, write, (lambda raw: None if raw else VERBATIM) if filled else None)
+
+def filled(wire: str, name: str) -> Member:
+    """A text without which there is no such item."""
+    member = Member(wire, (name,), _unread, lambda item, writing, path: item[name], needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def tool_name(write: Callable[[Item, Any, Path], Any]) -> Member:
+    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
+    member = Member("name", ("name",), _unread, write, needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def _unread(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a text is missing")
 
 
 def json_text(wire: str) -> Member:

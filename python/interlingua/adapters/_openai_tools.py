@@ -3,13 +3,14 @@ Tools and the choice of tools, as far as both wires of OpenAI mean them alike: w
 is lost of either. How a tool or a choice is spelt, each wire says itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
 from interlingua.adapters import _kit
+from interlingua.adapters._items import same, text
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_severity, report_unknown
-from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._openai_writing import TOOLS, Target
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -27,21 +28,46 @@ def takes_tools(tools: list[Tool], writing: Target) -> bool:
     return False
 
 
-def report_misplaced(tool: Tool, kind: str, path: Path, writing: Target) -> None:
-    """Reports what a tool says that only tools of the other kind can say."""
-    for name in ("format",) if kind == "function" else ("input_schema", "strict"):
-        if tool.get(name) is not None:
-            message = f"a {kind} tool has no {name.replace('_', ' ')} on this wire"
-            severity = "representation" if tool[name] is False else "weakened"
-            writing.loss.drop((*path, name), "unsupported_field", severity, message)
+BESIDE: Final = ("kind", "side_effects", "requires_workspace")
+"""What a tool says of itself and not to its model."""
 
 
-def report_beside_definition(tool: Tool, path: Path, writing: Target) -> None:
-    """Reports what stands beside the definition of a provider's tool, which says it all."""
+DESCRIPTION: Final = text("description", "description")
+PARAMETERS: Final = same("parameters", "input_schema", dict)
+STRICT: Final = same("strict", "strict", bool)
+GRAMMAR: Final = same("format", "format", dict)
+
+
+def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
+    """A tool without the demand that its schema is enforced, where the provider cannot do that."""
+    kept = writing.has_quirk(tool, TOOLS)
+    if not writing.refuses_strict(tool.get("input_schema"), (*path, "strict"), kept=kept):
+        return tool
+    return {name: value for name, value in tool.items() if name != "strict"}
+
+
+def definition_to_wire(
+    tool: Tool, path: Path, writing: Target, read: Callable[[Wire, Target], Tool], *, foreign: bool = False
+) -> Wire | None:
+    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    definition = tool.get("definition")
+    if tool.get("adapter") != writing.endpoint.adapter or foreign or not isinstance(definition, dict):
+        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+        return None
+    seen = read(definition, writing)
+    if any(seen.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
+        message = "the tool is read back as what its definition says"
+        writing.loss.replace(path, seen, "unsupported_value", "representation", message)
+        return definition
+    state = tool.get("provider_state")
+    if state is not None and writing.endpoint.owns(state):
+        _kit.report_own_state(state, writing.loss, path, fields=True)
+    _kit.report_foreign_state(tool, writing.endpoint, writing.loss, path)
     _kit.report_beside_definition(tool, writing.loss, path)
     if tool.get("cache") is not None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
+    return definition
 
 
 def custom_as_function(tool: Tool, path: Path, writing: Target) -> Tool:

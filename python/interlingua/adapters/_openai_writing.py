@@ -17,6 +17,8 @@ from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
 
+TOOLS: Final = "tools"
+"""The place of a tool."""
 _ANY_ID: Final = re.compile("")
 
 
@@ -49,6 +51,10 @@ class Target(_writing.Writing):
         """How many marks for the cache are written: as many as the wire takes, or as were read."""
         marks = self.encoding.get("marks")
         return max(most, marks) if type(marks) is int else most
+
+    def takes_marks(self) -> bool:
+        """Whether the item at hand takes a mark for the cache that it did not come with."""
+        return True
 
     def noted(self, item: Item, oddity: str, value: Any = True) -> bool:
         """Whether an item was read with an oddity, which is then kept."""

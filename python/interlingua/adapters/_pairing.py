@@ -113,19 +113,16 @@ def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
         if start == len(messages):
             as_read = _read_open(request, endpoint)
             missing = [call for call in missing if call not in as_read]
-        elif any(_noted(messages[position], endpoint) for position in range(start, end)):
-            continue
         added += [(_place(messages, start, end, ranks, call), _result(call)) for call in missing]
     return added
 
 
 def _noted(item: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a reader of this wire noted that a call, or the turn that a message belongs to, is without its results."""
+    """Whether a reader of this wire noted that a call is without its result."""
     state = item.get("provider_state")
     if state is None or not endpoint.owns(state):
         return False
-    encoding = state.get("encoding") or {}
-    return bool(encoding.get(_UNANSWERED) or encoding.get("unpaired"))
+    return bool((state.get("encoding") or {}).get(_UNANSWERED))
 
 
 def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int], call: str) -> int:

@@ -97,6 +97,11 @@ class Writing:
         found: Item = encoding
         return found
 
+    def spelt_of(self, item: Item) -> Mapping[str, Any]:
+        """How the members of an item of this wire were spelt, where `read_item` read it."""
+        found: Mapping[str, Any] = self.encoding_of(item).get("spelt") or NOTHING
+        return found
+
     # ------------------------------------------------------------------------------------------ what the target takes
 
     def lacks(self, capability: str, *members: str) -> bool:

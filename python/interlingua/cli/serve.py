@@ -36,6 +36,10 @@ def serve(
         Path | None,
         typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
     ] = None,
+    signing_secret: Annotated[
+        Path | None,
+        typer.Option(help="With --keys: take signatures of AWS's clients, made from this secret; see interlingua key."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
     ] = False,
@@ -84,6 +88,13 @@ def serve(
         int, typer.Option(min=1, help="How many calls run at a time; more are refused and told when to come again.")
     ] = 500,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
+    passthrough: Annotated[
+        bool,
+        typer.Option(
+            "--passthrough",
+            help="Pass what a provider's HTTP interface has and this server has not (files, batches, embeddings) on to it.",
+        ),
+    ] = False,
     inspect: Annotated[
         bool,
         typer.Option("--inspect", help="Keep the content of the last calls in memory, for the inspector page."),
@@ -107,6 +118,10 @@ def serve(
         raise InvalidRequest("--no-http leaves gRPC alone: it goes with no other option of HTTP, nor with --no-grpc")
     if store_days is not None and (sessions is None or no_http):
         raise InvalidRequest("--store-days is for what HTTP clients store, which takes --sessions")
+    if passthrough and (no_http or replay):
+        raise InvalidRequest(
+            "--passthrough calls real providers over HTTP: it goes neither with --no-http nor with --replay"
+        )
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     server.log_to_stderr(log_level)
@@ -119,7 +134,7 @@ def serve(
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys)
+    access = _access(client, keys, signing_secret)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -142,7 +157,8 @@ def serve(
     http: Data | None = None
     if not no_http and (unix is None or http_port is not None or no_grpc):
         storing = {} if kept is None else _storing(kept, store_days)
-        http = _http(client, routing, access, max_message_mb << 20, max_calls, inspect_calls if inspect else 0, storing)
+        about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
+        http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
@@ -157,13 +173,17 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None) -> Any:
+def _access(client: Any, keys: Path | None, signing_secret: Path | None) -> Any:
     """The keys of a file, and what each uses, over HTTP and over gRPC."""
     import time
 
-    from interlingua.access import Access, read_keys
+    from interlingua.access import Access, read_keys, read_signing_secret
 
-    return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+    if signing_secret is not None and keys is None:
+        raise InvalidRequest("--signing-secret is for keys, which --keys gives")
+    secret = None if signing_secret is None else read_signing_secret(signing_secret)
+    rows = read_keys(keys) if keys is not None else ()
+    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
@@ -173,13 +193,11 @@ def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: fl
     return CallersSessions(url, client=client, policy=policy, events=events, lease=lease)
 
 
-def _http(
-    client: Any, routing: Any, access: Any, max_body: int, max_calls: int, inspect: int, storing: Mapping[str, Any]
-) -> Data:
+def _http(client: Any, routing: Any, access: Any, max_body: int, max_calls: int, about: Mapping[str, Any]) -> Data:
     """The gateway."""
     from interlingua.gateway.gateway import Gateway, Limits
 
-    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), inspect=inspect, **storing)}
+    return {"gateway": Gateway(client, routing, access, Limits(max_body, max_calls), **about)}
 
 
 def _storing(sessions: Any, days: int | None) -> Data:

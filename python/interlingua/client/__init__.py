@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from interlingua.client.retry import Retry
     from interlingua.client.stream import Stream
     from interlingua.client.sync import SyncClient, SyncStream
+    from interlingua.client.tool_loop import Asked, RunOptions, ToolOutcome, ToolRun, ToolStream
+    from interlingua.client.tools import ActiveTool, tool
     from interlingua.client.transport import Answer, Transport, TransportFailed
 
 _HOME_OF = {
+    "ActiveTool": "tools",
     "Answer": "transport",
+    "Asked": "tool_loop",
     "Bytes": "fake",
     "Client": "client",
     "Exchange": "replay",
@@ -34,17 +38,24 @@ _HOME_OF = {
     "Refuse": "fake",
     "ReplayTransport": "replay",
     "Retry": "retry",
+    "RunOptions": "tool_loop",
     "Say": "fake",
     "Sent": "playing",
     "Stream": "stream",
     "SyncClient": "sync",
     "SyncStream": "sync",
+    "ToolOutcome": "tool_loop",
+    "ToolRun": "tool_loop",
+    "ToolStream": "tool_loop",
     "Transport": "transport",
     "TransportFailed": "transport",
+    "tool": "tools",
 }
 
 __all__ = [
+    "ActiveTool",
     "Answer",
+    "Asked",
     "Bytes",
     "Client",
     "Exchange",
@@ -54,13 +65,18 @@ __all__ = [
     "Refuse",
     "ReplayTransport",
     "Retry",
+    "RunOptions",
     "Say",
     "Sent",
     "Stream",
     "SyncClient",
     "SyncStream",
+    "ToolOutcome",
+    "ToolRun",
+    "ToolStream",
     "Transport",
     "TransportFailed",
+    "tool",
 ]
 
 

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from interlingua import adapters, translate
 from interlingua.canonical import json
@@ -35,6 +35,10 @@ from interlingua.client.transport import STREAMS, Answer, Transport, TransportFa
 from interlingua.events import ROUTE_DECIDED, Events
 from interlingua.registry import Connection, Registry, default
 from interlingua.router import Health, decided, in_turn_order, named_chain, turn_model
+
+if TYPE_CHECKING:
+    from interlingua.client.tool_loop import RunOptions, ToolRun, ToolStream
+    from interlingua.client.tools import ActiveTool
 
 Response = dict[str, Any]
 
@@ -222,6 +226,49 @@ class Client:
             validated=validated,
         )
         return Stream(self._asking, self._complete, plan, deadline)
+
+    # ------------------------------------------------------------------------------------------------ tools
+
+    async def run_tools(
+        self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
+    ) -> "ToolRun":
+        """Asks, carries out the calls of the answer, and asks again with their results, until the model has answered
+        (spec/2-requests.md#tool-loop).
+
+        `tools` are offered beside those of the request, whose calls are left open for the caller. Calls of one answer run
+        at the same time, at most `concurrency` (default: 4). `max_rounds` (default: 10) is how often calls are carried out,
+        so that the model is asked at most once more. `approve` is asked before each call whose arguments fit (`Asked`),
+        one question at a time, for at most `approve_within` seconds; unless it says `True`, the call is not carried out.
+        `on_message` is given each answer and each result when it is made, so that they are kept when a later call fails.
+        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are those of
+        `generate`.
+        A tool that is not known, not allowed, too late, or that raises is a result which says so. Raises what `generate`
+        raises.
+        """
+        stream = self._tool_stream(request, tools, options, streamed=False)
+        async for _ in stream:
+            pass  # there are none
+        if stream.response is None:
+            raise AssertionError("a run that ends without an error has an outcome")
+        return stream.response
+
+    def stream_tools(
+        self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
+    ) -> "ToolStream":
+        """`run_tools`, with the events of every answer as they arrive: those of one `message_id` belong together.
+
+        `response` is the `ToolRun` when the stream has ended. Use `async with`, or call `aclose`, or read to the end.
+        """
+        return self._tool_stream(request, tools, options, streamed=True)
+
+    def _tool_stream(
+        self, request: Any, tools: "Sequence[ActiveTool]", options: "RunOptions", *, streamed: bool
+    ) -> "ToolStream":
+        from interlingua.client.tool_loop import Job, ToolStream
+
+        return ToolStream(
+            self, Job.of(request, tools, streamed=streamed, options=options), self._ulids.next, self._clock
+        )
 
     # ------------------------------------------------------------------------------------------------ one call
 

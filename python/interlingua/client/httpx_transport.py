@@ -6,7 +6,7 @@ third of a call and none of them is wanted here. Proxies of the environment are 
 """
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import Self, cast
@@ -48,6 +48,24 @@ class HttpxTransport:
         with _translated():
             request = httpx.Request("POST", url, headers=dict(headers), content=body, extensions={"timeout": limits})
             return await cancelled_at_waits(self._post(url, request), HttpxAnswer.aclose)
+
+    async def pass_on(
+        self,
+        method: str,
+        url: str,
+        headers: Sequence[tuple[bytes, bytes]],
+        body: AsyncIterator[bytes] | None,
+        idle: float | None,
+    ) -> "HttpxAnswer":
+        """Sends a call of any method, its body, if it has one, as it comes, with these headers and no others but `host`.
+        The body of the answer is given as it was sent, compressed or not. Raises `TransportFailed`."""
+        connect = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
+        limits = {"connect": connect, "read": idle, "write": idle, "pool": connect}
+        with _translated():
+            request = httpx.Request(method, url, headers=headers, content=body, extensions={"timeout": limits})
+            answer = await cancelled_at_waits(self._post(url, request), HttpxAnswer.aclose)
+        answer.as_sent = True
+        return answer
 
     async def _post(self, url: str, request: httpx.Request) -> "HttpxAnswer":
         return HttpxAnswer(await self._pool(url).handle_async_request(request), request)
@@ -92,6 +110,13 @@ class HttpxAnswer:
         self._body = self._read()
         self.status = response.status_code
         self.headers: Mapping[str, str] = response.headers
+        self.as_sent = False
+        """Whether the body is given as it was sent; else it is decompressed."""
+
+    @property
+    def raw_headers(self) -> Sequence[tuple[bytes, bytes]]:
+        """The headers as they came, doubles included."""
+        return self._response.headers.raw
 
     def chunks(self) -> AsyncIterator[bytes]:
         """The body, as it arrives."""
@@ -117,7 +142,7 @@ class HttpxAnswer:
         encoding = self.headers.get("content-encoding", "identity").strip().lower() or "identity"
         with _translated():
             # we ask for no compression; what a server compresses nevertheless is understood, within limits
-            async for chunk in body if encoding == "identity" else inflated(body, encoding):
+            async for chunk in body if self.as_sent or encoding == "identity" else inflated(body, encoding):
                 yield chunk
 
 

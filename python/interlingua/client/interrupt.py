@@ -37,6 +37,11 @@ class Interrupt:
             if self._waiting is not None:
                 self._waiting.cancel()
 
+    def demand(self) -> None:
+        """Raises `Interrupted` when the call was stopped already."""
+        if self.reason is not None:
+            raise Interrupted(self.reason)
+
     async def wait(self, awaitable: Awaitable[T]) -> T:
         """What the awaitable gives. Raises `Interrupted` when the call is stopped meanwhile."""
         if self.reason is not None:

@@ -136,6 +136,9 @@ class Stream:
                 event["error"] = in_band(call, event["error"])
                 if "response" in event:
                     self.response = self._complete(event["response"], call, "error")
+            case "message_start":
+                event.setdefault("model", call.model)  # some wires do not name it; the whole answer does
+                return False
             case _:
                 return False
         return True

@@ -7,9 +7,9 @@ Calling providers without `await`: the same calls, carried out by an event loop 
 Any number of threads may share one client.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypedDict, TypeVar, Unpack
 
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.model_response import ModelResponse
@@ -21,6 +21,10 @@ from interlingua.client.transport import Transport
 from interlingua.events import Events
 from interlingua.registry import Registry
 from interlingua.router import Health
+
+if TYPE_CHECKING:
+    from interlingua.client.tool_loop import RunOptions, ToolRun
+    from interlingua.client.tools import ActiveTool
 
 Event = dict[str, Any]
 R_co = TypeVar("R_co", covariant=True)
@@ -96,6 +100,16 @@ class SyncClient:
     def stream(self, request: Any, **options: Unpack[StreamOptions]) -> "SyncStream[ModelResponse]":
         """`Client.stream`: iterate it once, in one thread."""
         return SyncStream(self._loop, self._client.stream(request, **options))
+
+    def run_tools(self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]") -> "ToolRun":
+        """`Client.run_tools`. Tools that are no coroutine functions run in threads of their own, and may call this client."""
+        return self._loop.run(self._client.run_tools(request, tools, **options))
+
+    def stream_tools(
+        self, request: Any, tools: "Sequence[ActiveTool]", **options: "Unpack[RunOptions]"
+    ) -> "SyncStream[ToolRun]":
+        """`Client.stream_tools`: iterate it once, in one thread."""
+        return SyncStream(self._loop, self._client.stream_tools(request, tools, **options))
 
 
 class Pulled(Protocol[R_co]):

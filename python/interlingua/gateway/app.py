@@ -3,19 +3,20 @@ The ASGI application of a gateway: the paths of all faces, also below the name o
 other path.
 """
 
+from functools import partial
 from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route
+from starlette.routing import BaseRoute, Match, Mount, Route
 from starlette.types import ASGIApp
 
 from interlingua.access import Key
 from interlingua.canonical import json
+from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
@@ -26,12 +27,20 @@ from interlingua.gateway.refusals import Refused, not_found
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
     """The application. `names` are those that the header `Host` may have; None where any is taken."""
 
-    def refused(request: Request, problem: Refused) -> Response:
+    def refused(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
             return connect.failed(request, problem)
         return gateway.failed(request, faces.of(request), problem)
 
+    def served(method: str, path: str) -> bool:
+        scope = {"type": "http", "method": method, "path": path}
+        return any(route.matches(scope)[0] is Match.FULL for route in routes)
+
     async def elsewhere(request: Request, problem: Exception) -> Response:
+        if gateway.passing is not None:
+            passed = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
+            if passed is not None:
+                return passed
         status = problem.status_code if isinstance(problem, HTTPException) else 404
         return refused(request, _unknown(request, status, stored=gateway.objects is not None))
 
@@ -41,7 +50,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
         exception_handlers={HTTPException: elsewhere},
     )
     app.router.redirect_slashes = False
-    return Guard(app, refused, names, gateway.limits.calls)
+    return Guard(app, refused, names, gateway.in_flight)
 
 
 def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
@@ -64,7 +73,7 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
         return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
 
     async def metrics(request: Request) -> Response:
-        gateway.access.key(key_of(request))
+        await gateway.caller(request)
         return Response(gateway.metrics.text(), headers={"content-type": CONTENT_TYPE})
 
     async def begin(request: Request) -> Response:

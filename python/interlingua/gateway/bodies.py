@@ -18,27 +18,40 @@ from interlingua.gateway.refusals import Refused
 PATIENCE_S = 60.0
 """How long a client may take to send the next bytes of a body."""
 
+WHOLE_PATIENCE_S = 600.0
+"""How long a client may take to send a whole body."""
+
 _GROWTH = 16  # how much larger a body may become, as a guess at the work of decompressing it
 
 
 async def read_body(request: Request, limit: int) -> bytes:
     """The body of a request, decompressed. Raises `Refused` when it is too long, too slow, or encoded in another way."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise _too_long(limit)
-    body = await _received(request, limit)
+    body = await raw_body(request, limit)
     for encoding in reversed(_encodings(request)):
         body = await done(len(body) * _GROWTH, _DECODERS[encoding], body, limit)
     return body
+
+
+async def raw_body(request: Request, limit: int) -> bytes:
+    """The body of a request as it was sent; the same again for whoever asks later. Raises `Refused` as `read_body`."""
+    kept: bytes | None = getattr(request.state, "raw_body", None)
+    if kept is not None:
+        return kept
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise _too_long(limit)
+    return await _received(request, limit)
 
 
 async def _received(request: Request, limit: int) -> bytes:
     parts: list[bytes] = []
     length = 0
     chunks = aiter(request.stream())
+    clock = asyncio.get_running_loop().time
+    end = clock() + WHOLE_PATIENCE_S
     try:
         while True:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(min(PATIENCE_S, end - clock())):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 return b"".join(parts)
@@ -47,7 +60,8 @@ async def _received(request: Request, limit: int) -> bytes:
                 raise _too_long(limit)
             parts.append(chunk)
     except TimeoutError:
-        raise Refused("timeout", f"the body stopped for {PATIENCE_S:.0f} s before its end", 408) from None
+        message = f"the body stopped for {PATIENCE_S:.0f} s before its end, or took more than {WHOLE_PATIENCE_S:.0f} s"
+        raise Refused("timeout", message, 408) from None
     except ClientDisconnect:
         raise Cancelled("the client went away while it sent the body") from None
 

@@ -1,4 +1,4 @@
-"""What the headers of a request say of its client: whose key it has, and whose SDK it is."""
+"""What the headers of a request say of its client: whose key it has, whose SDK it is, and where it comes from."""
 
 from starlette.requests import Request
 
@@ -15,7 +15,7 @@ def sdk_of(request: Request, adapter: str) -> str | None:
 def is_coheres(request: Request) -> bool:
     """Whether a client is an SDK of Cohere, which says so in a header of its own and in its `User-Agent`."""
     names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
-    return any(name.lower().startswith("cohere") for name in names)
+    return any("cohere" in name.lower() for name in names)
 
 
 def key_of(request: Request) -> str | None:
@@ -25,3 +25,8 @@ def key_of(request: Request) -> str | None:
     if scheme.lower() == "bearer" and token.strip():
         return token.strip()
     return headers.get("x-api-key") or headers.get("x-goog-api-key") or request.query_params.get("key")
+
+
+def peer_of(request: Request) -> str:
+    """The address of whoever has connected: what stands between is that, for headers about others can be made up."""
+    return request.client.host if request.client is not None else ""

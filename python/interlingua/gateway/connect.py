@@ -25,7 +25,6 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.client.call import Answered
 from interlingua.gateway.bodies import read_body
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway, unless_gone
 from interlingua.gateway.generating import allowed, answered
 from interlingua.gateway.refusals import Refused, not_found
@@ -99,7 +98,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
         async def answer(request: Request) -> Response:
             try:
-                key = gateway.access.key(key_of(request))
+                key = await gateway.caller(request)
                 if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
                     return Response(status_code=415, headers={"accept-post": _JSON})
                 asked = _parsed(await read_body(request, gateway.limits.body), taken)
@@ -134,19 +133,20 @@ async def _generated(
     running = gateway.begin(key, CANONICAL)
     call = running.call
     try:
-        choice = allowed(await gateway.verbs.choose(asked), key)
-        call.asked = asked.target or choice.request.get("model")
-        call.decided(choice)
-        running.changed()
-        if call.content is not None:
-            call.content.canonical(choice.request)
-        begun: list[Answered] = []
-        generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
-        answer, response = await unless_gone(request, generating)
-        answered(call, begun[0], response)
-        call.request_loss = begun[0].loss
-        if call.content is not None:
-            call.content.event({"type": "response", "response": response})
+        with gateway.in_flight.cut_off():
+            choice = allowed(await gateway.verbs.choose(asked), key)
+            call.asked = asked.target or choice.request.get("model")
+            call.decided(choice)
+            running.changed()
+            if call.content is not None:
+                call.content.canonical(choice.request)
+            begun: list[Answered] = []
+            generating = gateway.verbs.generate(asked, choice, deadline, begun.append)
+            answer, response = await unless_gone(request, generating)
+            answered(call, begun[0], response)
+            call.request_loss = begun[0].loss
+            if call.content is not None:
+                call.content.event({"type": "response", "response": response})
         running.end(200)
     except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
         own = gateway.own(problem)

@@ -32,16 +32,19 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
-from interlingua.gateway.bodies import read_body
+from interlingua.gateway import signatures
+from interlingua.gateway.bodies import raw_body, read_body
 from interlingua.gateway.calls import Call, Calls, counted
-from interlingua.gateway.clients import key_of, sdk_of
+from interlingua.gateway.clients import key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
+from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
 from interlingua.gateway.watching import News
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
+from interlingua.verbs.calls import Calls as CallsInFlight
 from interlingua.verbs.verbs import Verbs
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -71,7 +74,7 @@ class Gateway:
 
     `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
-    for ever.
+    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire.
     """
 
     def __init__(
@@ -86,6 +89,7 @@ class Gateway:
         inspect: int = 0,
         objects: Objects | None = None,
         kept: timedelta | None = KEPT,
+        passthrough: bool = False,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -94,16 +98,25 @@ class Gateway:
         self.access = access or Access(clock=clock, now=client.now)
         self.limits = limits or Limits()
         self.calls = Calls()
+        self.in_flight = CallsInFlight(self.limits.calls)
+        """The calls that run: how many there may be, and how they end when the server does."""
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """What the last calls carried; None where nothing is kept of it."""
         self.metrics = Metrics()
         self.objects = objects
         """Where clients store objects; None where they cannot."""
+        self.passing = Passing(self, client) if passthrough else None
+        """What passes calls on that the gateway does not serve; None where nothing is passed on."""
         self._kept = kept
         self._now = client.now
         self._clock = clock
         self._ulids = ulids or UlidSource()
+
+    async def aclose(self) -> None:
+        """Closes the connections of its own. Any number of times."""
+        if self.passing is not None:
+            await self.passing.aclose()
 
     # ------------------------------------------------------------------------------------------------ operations
 
@@ -121,19 +134,20 @@ class Gateway:
         async def generate(request: Request) -> Response:
             running: Running | None = None
             try:
-                key = self.access.key(key_of(request))
+                key = await self.caller(request)
                 self.access.admit(key)
                 running = self.begin(key, adapter)
-                prepared = await self._prepare(request, adapter, key, running.call, older, recall)
-                running.changed()
-                if not prepared.streamed:
-                    body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
-                    body = body if older is None else older.answered(body)
-                    running.end(200)
-                    return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
-                stream = await unless_gone(request, self.generator.begin(prepared, running.call))
+                with self.in_flight.cut_off():
+                    prepared = await self._prepare(request, adapter, key, running.call, older, recall)
+                    running.changed()
+                    if not prepared.streamed:
+                        body, headers = await unless_gone(request, self.generator.whole(prepared, running.call))
+                        body = body if older is None else older.answered(body)
+                        running.end(200)
+                        return Response(body, 200, {**headers, **running.headers(), "content-type": _JSON})
+                    stream = await unless_gone(request, self.generator.begin(prepared, running.call))
                 running.first_event()
-                return _StreamResponse(stream, running, reframed(request))
+                return _StreamResponse(stream, running, reframed(request), self.in_flight)
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
                 return self.failed(request, adapter, problem, running)
 
@@ -143,7 +157,7 @@ class Gateway:
         """An operation that answers with JSON and asks no model."""
 
         async def answer(request: Request) -> Response:
-            value = await work(request, self.access.key(key_of(request)))
+            value = await work(request, await self.caller(request))
             return Response(json.dumps(value), media_type=_JSON)
 
         return self.guarded(adapter, answer)
@@ -152,10 +166,22 @@ class Gateway:
         """An operation on what the tenant of the caller has stored, that answers with JSON."""
 
         async def answer(request: Request) -> Response:
-            value = await work(request, self.objects_of(self.access.key(key_of(request))))
+            value = await work(request, self.objects_of(await self.caller(request)))
             return value if isinstance(value, Response) else Response(json.dumps(value), media_type=_JSON)
 
         return self.guarded(adapter, answer)
+
+    async def caller(self, request: Request) -> Key:
+        """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
+        shown = signatures.shown(request)
+        if shown is None or self.access.open:
+            return self.access.key(key_of(request), peer_of(request))
+        peer = peer_of(request)
+        key, secret = self.access.signer(shown.access_key, peer)
+        shown.check_time(self.access.now())
+        # what is signed is the body as it was sent; nothing is done with it before that is known
+        body = request.state.raw_body = await raw_body(request, self.limits.body)
+        return self.access.judged(key, peer, valid=shown.is_of(request, body, secret))
 
     def objects_of(self, key: Key) -> Objects:
         """What the tenant of a key has stored. Where there are no keys there is one tenant, that of the library."""
@@ -172,7 +198,8 @@ class Gateway:
 
         async def answer(request: Request) -> Response:
             try:
-                return await operation(request)
+                with self.in_flight.cut_off():
+                    return await operation(request)
             except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
                 return self.failed(request, adapter, problem)
 
@@ -358,10 +385,12 @@ class Older:
 class _StreamResponse(Response):
     """A stream that is sent while it arrives. The client is listened to meanwhile: when it goes away, the call ends."""
 
-    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None) -> None:
+    def __init__(self, stream: Streamed, running: Running, reframed: Reframed | None, in_flight: CallsInFlight) -> None:
         self._stream = stream
         self._running = running
         self._reframed = reframed
+        self._in_flight = in_flight
+        self._gone = False
         content_type = stream.content_type if reframed is None else reframed.content_type
         headers = {**stream.headers, **running.headers(), "content-type": content_type, "cache-control": "no-cache"}
         self.status_code = 200
@@ -377,9 +406,12 @@ class _StreamResponse(Response):
         problem: Exception | None = None
         try:
             await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
-            async for chunk in chunks:
-                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            with self._in_flight.cut_by(lambda: self._stream.cancel("shutdown")):
+                async for chunk in chunks:
+                    await send({"type": "http.response.body", "body": chunk, "more_body": True})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
+            if self._gone:  # the server throws away what is sent to nobody
+                problem = Cancelled("the client went away")
         except OSError:
             problem = Cancelled("the client went away")
         finally:
@@ -390,6 +422,7 @@ class _StreamResponse(Response):
     async def _cancel_when_gone(self, receive: Receive) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass
+        self._gone = True
         self._stream.cancel()
 
 
@@ -434,7 +467,6 @@ async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
         return working.result()
     finally:
         gone.cancel()
-        if not working.done():
-            working.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await working
+        working.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await working  # also when it has failed just while the client left: nobody else looks at that

@@ -6,7 +6,7 @@ Everything that is known of wires is asked of the adapters; everything that is s
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from interlingua import adapters, translate
 from interlingua.access import Key
@@ -228,9 +228,9 @@ class Streamed:
         """The content type of the stream in the wire's own frame."""
         return STREAMS[translate.framing(self._prepared.client)]
 
-    def cancel(self) -> None:
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Ends the call to the provider, from any task. Any number of times."""
-        self._stream.cancel()
+        self._stream.cancel(reason)
 
     async def aclose(self) -> None:
         """Ends the call to the provider, and tells the record what it took. Any number of times."""

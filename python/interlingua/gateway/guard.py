@@ -6,20 +6,24 @@ calls run at a time (spec/11-gateway.md#origin, #calls-in-flight).
 import asyncio
 import ipaddress
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway.refusals import Refused
+from interlingua.verbs.calls import Calls
 
-Fail = Callable[[Request, Refused], Response]
+Fail = Callable[[Request, InterlinguaError], Response]
 
 _RETRY_AFTER_S = 1.0
 _LINGER_S = 1.0
 _LINGER_BYTES = 16 << 20
+_NOT_COUNTED = frozenset(("/healthz", "/metrics"))
+"""Whoever asks whether a busy gateway is alive is answered."""
 _BODY = frozenset((b"content-length", b"transfer-encoding"))
 _ONCE = frozenset((b"host", b"origin", b"authorization", b"x-api-key", b"x-goog-api-key"))
 """Headers of which a second one is a trick: what stands before the gateway may have looked at the other."""
@@ -31,13 +35,11 @@ class Guard:
     `names` are those that `Host` may have; None when any is taken. Names have no port.
     """
 
-    def __init__(self, app: ASGIApp, fail: Fail, names: frozenset[str] | None, most: int) -> None:
+    def __init__(self, app: ASGIApp, fail: Fail, names: frozenset[str] | None, calls: Calls) -> None:
         self._app = app
         self._fail = fail
         self._names = names
-        self._most = most
-        self.running = 0
-        """How many calls run now."""
+        self._calls = calls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serves one call."""
@@ -50,11 +52,16 @@ class Guard:
         if refused is not None:
             await self._fail(Request(scope), refused)(scope, receive, send)
             return
-        self.running += 1
-        try:
+        if scope["path"] in _NOT_COUNTED:
             await self._app(scope, receive, send)
-        finally:
-            self.running -= 1
+            return
+        with ExitStack() as admission:
+            try:
+                admission.enter_context(self._calls.admitted())
+            except InterlinguaError as problem:
+                await self._fail(Request(scope), problem)(scope, receive, send)
+                return
+            await self._app(scope, receive, send)
 
     def _refused(self, scope: Scope) -> Refused | None:
         headers = dict(scope["headers"])
@@ -68,8 +75,8 @@ class Guard:
         origin = headers.get(b"origin")
         if origin is not None and urlsplit(origin.decode("latin-1").lower()).netloc != host:
             return Refused("permission", "this gateway takes no calls from pages of another origin", 403)
-        if self.running >= self._most:
-            message = f"the gateway runs {self._most} calls, as many as it takes at a time"
+        if self._calls.full and scope["path"] not in _NOT_COUNTED:
+            message = f"the gateway runs {self._calls.limit} calls, as many as it takes at a time"
             return Refused("overloaded", message, 503, retry_after=_RETRY_AFTER_S)
         return None
 

@@ -1,6 +1,6 @@
 """
-Heads of requests: how long they may be, and how long they may take (spec/11-gateway.md#request-head). The server itself
-waits for them for ever and keeps whatever comes.
+Connections of clients: how long the heads of requests may be and take (spec/11-gateway.md#request-head), and how long a
+client may let an answer wait (#slow-reader). The server itself waits for ever and keeps whatever comes.
 """
 
 import asyncio
@@ -14,14 +14,18 @@ LIMIT = 256 << 10
 PATIENCE_S = 30.0
 """How long a client may take for the whole head, and for the first byte of a connection."""
 
+READER_PATIENCE_S = 120.0
+"""How long a client may read nothing of an answer for which the buffers are full."""
+
 _TOO_LONG = b"431 Request Header Fields Too Large"
 _TOO_SLOW = b"408 Request Timeout"
 
 
-class LimitedHeads(HttpToolsProtocol):
-    """A connection whose heads have a limit of bytes and of time."""
+class LimitedConnection(HttpToolsProtocol):
+    """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
 
     _timer: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
     _received: int | None = 0
     """Bytes of the head that is coming in; None while there is none."""
 
@@ -33,6 +37,7 @@ class LimitedHeads(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
         self._end()
+        self._read()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -53,6 +58,29 @@ class LimitedHeads(HttpToolsProtocol):
         """The head is whole."""
         self._end()
         super().on_headers_complete()
+
+    def pause_writing(self) -> None:
+        """The buffers are full: the client has its time to read."""
+        super().pause_writing()
+        self._watch_reading()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self._read()
+        super().resume_writing()
+
+    def _watch_reading(self, before: int | None = None) -> None:
+        """Looks from time to time whether less waits for the client; ends the connection when it does not."""
+        waits = self.transport.get_write_buffer_size()
+        if before is not None and waits >= before:
+            self.transport.abort()
+        else:
+            self._unread = self.loop.call_later(READER_PATIENCE_S, self._watch_reading, waits)
+
+    def _read(self) -> None:
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
 
     def _begin(self) -> None:
         self._received = 0

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 from interlingua import translate
 from interlingua.access import Refused
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.sessions.calls import calls_in, renamed
+from interlingua.client.call_ids import renamed
+from interlingua.sessions.calls import calls_in
 from interlingua.sessions.messages import status_of
 
 Data = dict[str, Any]

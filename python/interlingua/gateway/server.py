@@ -17,10 +17,13 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.gateway.app import application
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
-from interlingua.gateway.head import LimitedHeads
+from interlingua.gateway.head import LimitedConnection
+from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
 _BACKLOG = 2048
+_LAST_WORDS_S = 1.0
+"""How long calls that are cut off at the end of grace have to tell so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +54,28 @@ class Running:
     port: int
     gateway: Gateway
 
+    @property
+    def calls(self) -> Calls:
+        """The calls in flight."""
+        return self.gateway.in_flight
+
     async def stop(self, grace: float = 10.0) -> None:
-        """Takes no new connections, lets running calls finish for `grace` seconds, and ends."""
+        """Takes no new connections, lets running calls finish for `grace` seconds, and cuts off the rest, each with an
+        error of its wire that says so. Who does not read that within a second is not waited for."""
         self.gateway.news.end()
-        self.server.config.timeout_graceful_shutdown = max(1, round(grace)) if grace else None
+        self.calls.refuse()
         self.server.should_exit = True
-        self.server.force_exit = grace == 0
+        await asyncio.wait({self.task}, timeout=grace)
+        self.calls.end()
+        await asyncio.wait({self.task}, timeout=_LAST_WORDS_S)
+        for connection in tuple(self.server.server_state.connections):
+            connection.transport.abort()
         await self.task
+        await self.gateway.aclose()
 
     def hurry(self) -> None:
         """Ends the time of grace of a server that is stopping."""
-        self.server.force_exit = True
+        self.calls.end()
 
 
 async def start(
@@ -88,7 +102,7 @@ async def start(
         _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
     config = uvicorn.Config(
         application(gateway, _names(gateway, host, names)),
-        http=LimitedHeads,
+        http=LimitedConnection,
         ws="none",
         lifespan="off",
         access_log=False,

@@ -7,6 +7,7 @@ is never taken from a request.
 
 from collections.abc import Iterable
 from typing import Any, Self, cast
+from urllib.parse import unquote
 
 from interlingua.access import Access, Key, Refused
 from interlingua.client import Client
@@ -27,13 +28,20 @@ class Caller:
 
 def key_of(context: Context, access: Access) -> Key:
     """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
-    return access.key(None if access.open else _bearer(context.invocation_metadata() or ()))
+    if access.open:
+        return access.key(None)
+    return access.key(_bearer(context.invocation_metadata() or ()), _address(context.peer()))
 
 
 def caller(context: Context, access: Access) -> Caller:
     """Who makes a call. Raises `Refused` for one without a key, where there are keys."""
     key = key_of(context, access)
     return Caller(key, _tenant_of_certificate(context.auth_context()) if access.open else key.tenant)
+
+
+def _address(peer: str) -> str:
+    """The address in a peer of gRPC, `ipv4:192.0.2.1:50123` or `ipv6:%5B2001:db8::1%5D:50123`."""
+    return unquote(peer).partition(":")[2].rpartition(":")[0].strip("[]")
 
 
 def _bearer(metadata: Iterable[Any]) -> str | None:

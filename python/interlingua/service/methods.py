@@ -19,8 +19,8 @@ import grpc.aio
 from google.protobuf.message import DecodeError, Message
 
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
-from interlingua.service.calls import Calls
 from interlingua.service.status import trailed
+from interlingua.verbs.calls import Calls
 from interlingua.verbs.failures import status_of
 
 _LOG = logging.getLogger("interlingua.service")

@@ -9,7 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection, reflection_pb2_grpc
 
 from interlingua.client.interrupt import Interrupt
-from interlingua.service.calls import Calls, until
+from interlingua.verbs.calls import Calls, until
 
 Status = health_pb2.HealthCheckResponse
 

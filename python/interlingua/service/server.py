@@ -26,12 +26,12 @@ from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
 from interlingua.service.callers import CallersSessions
-from interlingua.service.calls import MAX_CALLS, Calls
 from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
 from interlingua.service.servicer import Servicer
 from interlingua.service.sessions import SessionServicer
 from interlingua.v1 import service_pb2, sessions_pb2
+from interlingua.verbs.calls import MAX_CALLS, Calls
 
 _LOG = logging.getLogger("interlingua.service")
 _GRPC_LOG = "grpc._cython.cygrpc"

@@ -21,13 +21,13 @@ from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
 from interlingua.service.callers import key_of, not_for
-from interlingua.service.calls import Calls, until
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
 from interlingua.verbs import adapting, convert, routing
+from interlingua.verbs.calls import Calls, until
 from interlingua.verbs.failures import MessageTooLarge, shown
 from interlingua.verbs.verbs import Verbs, size
 

@@ -20,7 +20,6 @@ from interlingua.client.routing import Choice
 from interlingua.client.threads import done, size_of
 from interlingua.service import session_values as values
 from interlingua.service.callers import Caller, CallersSessions, caller, not_for
-from interlingua.service.calls import Calls, until
 from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish, stream, unary
 from interlingua.sessions import Appended, Chat, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
@@ -29,6 +28,7 @@ from interlingua.sessions.generating import Generating
 from interlingua.sessions.turns import Turn
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.verbs import adapting, routing
+from interlingua.verbs.calls import Calls, until
 from interlingua.verbs.failures import MessageTooLarge, shown
 
 Data = dict[str, Any]

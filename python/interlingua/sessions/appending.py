@@ -11,6 +11,7 @@ from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.check import broken_rules
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.client.call_ids import renamed
 from interlingua.events import MESSAGE_APPENDED, MESSAGE_SUPERSEDED
 from interlingua.sessions import calls
 from interlingua.sessions.change import Change
@@ -272,7 +273,7 @@ def _fresh_names(change: Change, asked: list[str]) -> dict[str, str]:
 
 
 def _renamed(message: Message, names: dict[str, str]) -> Message:
-    message = {**message, "content": calls.renamed(message["content"], names)}
+    message = {**message, "content": renamed(message["content"], names)}
     parent = message["metadata"].get("parent_tool_use_id")
     if parent in names:
         message["metadata"] = {**message["metadata"], "parent_tool_use_id": names[parent]}

@@ -1,47 +1,9 @@
-"""What has arrived of a streamed answer so far, and its calls under the ids of the session."""
+"""What has arrived of a streamed answer so far."""
 
-from collections.abc import Callable
 from typing import Any
-
-from interlingua.sessions.calls import renamed
 
 Event = dict[str, Any]
 Block = dict[str, Any]
-
-
-class Names:
-    """The ids that the calls of one answer have in the session: each is made when the call is first met."""
-
-    def __init__(self, tool_id: Callable[[], str]) -> None:
-        self._tool_id = tool_id
-        self._names: dict[str, str] = {}
-
-    def event(self, event: Event) -> Event:
-        """An event of a stream, with the ids of the session."""
-        match event["type"]:
-            case "tool_use_start" | "tool_use_input_delta" | "tool_use_end":
-                return {**event, "id": self._name(event["id"])}
-            case "block_start" | "block_stop" if event["block"].get("type") == "tool_use":
-                return {**event, "block": {**event["block"], "id": self._name(event["block"]["id"])}}
-            case "message_complete" | "error" if "response" in event:
-                return {**event, "response": self.response(event["response"])}
-            case _:
-                return event
-
-    def response(self, response: Block) -> Block:
-        """A response, with the ids of the session."""
-        for choice in (response, *(response.get("alternatives") or ())):
-            for block in choice["message"]["content"]:
-                if block.get("type") == "tool_use":
-                    self._name(block["id"])
-        message = response["message"]
-        return {**response, "message": {**message, "content": renamed(message["content"], self._names)}}
-
-    def _name(self, identity: str) -> str:
-        found = self._names.get(identity)
-        if found is None:
-            found = self._names[identity] = self._tool_id()
-        return found
 
 
 class Arrived:

@@ -93,15 +93,3 @@ def named(
         known[name] = occurrence + 1
         found.append(ToolIdRow(tenant, session_id, *name, occurrence, block["id"]))
     return found
-
-
-def renamed(content: list[Block], names: dict[str, str]) -> list[Block]:
-    """Blocks whose calls and results have other ids."""
-    changed: list[Block] = []
-    for block in content:
-        for member in ("id", "tool_use_id"):
-            kind = "tool_use" if member == "id" else "tool_result"
-            if block.get("type") == kind and block[member] in names:
-                block = {**block, member: names[block[member]]}
-        changed.append(block)
-    return changed

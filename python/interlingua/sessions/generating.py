@@ -16,12 +16,13 @@ from interlingua import router, translate
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
+from interlingua.client.call_ids import Names
 from interlingua.client.routing import Choice
 from interlingua.client.stream import Stream
 from interlingua.client.threads import done, size_of
 from interlingua.events import ROUTING_CONSTRAINT_FAILURE, Event, envelope
 from interlingua.sessions import appending, calls, turns
-from interlingua.sessions.arrived import Arrived, Names
+from interlingua.sessions.arrived import Arrived
 from interlingua.sessions.change import Change
 from interlingua.sessions.errors import Conflict, StorageFailed
 from interlingua.sessions.messages import for_request, from_row, status_of
@@ -59,7 +60,7 @@ class Generating:
         self.model = model
         self.deadline = deadline
         self.members = dict(members)
-        self.names = Names(sessions.marks.tool_id)
+        self.names = Names(lambda _: sessions.marks.tool_id())
         self.swapped: str | None = None
         self.told: list[Event] = []
 

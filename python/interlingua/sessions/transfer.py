@@ -11,6 +11,7 @@ from typing import Any
 from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.client.call_ids import renamed
 from interlingua.events import SESSION_CREATED
 from interlingua.sessions import calls
 from interlingua.sessions.appending import Rules, demand_sound, rebuild_calls
@@ -207,7 +208,7 @@ def _moved(message: Message, session_id: str, names: dict[str, str]) -> Message:
         **message,
         "id": names.get(message["id"], message["id"]),
         "session_id": session_id,
-        "content": calls.renamed(message["content"], names),
+        "content": renamed(message["content"], names),
         "metadata": metadata,
     }
 

@@ -8,5 +8,6 @@ list of models. The gRPC service and the HTTP gateway are two ways to reach them
     estimating.py  tokens and cost
     checking.py    the rules that a value breaks
     failures.py    how a verb fails: status code, message, details
+    calls.py       the calls in flight: how many, and how they end when the server does
     convert.py     plain data ↔ messages; generated
 """

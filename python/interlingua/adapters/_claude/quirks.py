@@ -8,18 +8,19 @@ tools that a writer would repair are found by having the request written, where 
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, record_quirk
+from interlingua.adapters._as_read import imprint, note, record_quirk
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.reasoning import refuses_budget
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     INSTRUCTIONS,
     MAX_CACHE_MARKS,
+    RESULTS,
     USER,
     Item,
 )
 from interlingua.adapters._kit import is_plain_name
-from interlingua.adapters._order import oddities
+from interlingua.adapters._order import note_disorder
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 
@@ -33,7 +34,7 @@ def record_quirks(
     """Notes the blocks, messages and tools that a writer would repair; most requests hold nothing of that.
 
     A writer leaves alone what is so noted and still as it was read (`encoding.odd` of an item, `encoding.whole` of all of the
-    request; `encoding.misplaced` and `encoding.unpaired` of a message), and nothing else.
+    request; and what `note_disorder` notes), and nothing else.
     """
     messages = request["messages"]
     if not reading.unusual and not (messages and messages[-1]["role"] == ASSISTANT and _ends_in_space(messages[-1])):
@@ -41,9 +42,7 @@ def record_quirks(
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
-    for what, positions in zip(_ODDITIES, oddities(messages, first), strict=True):
-        for position in positions:
-            _form(messages[position], endpoint)[what] = True
+    note_disorder(messages, RESULTS, endpoint.state, first)
     for tool in _named_again(request.get("tools") or []):
         _note(tool, "tools", endpoint)
     for call in _called_again(messages):
@@ -66,9 +65,6 @@ def record_quirks(
 
 
 _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
-
-
-_ODDITIES: Final = ("misplaced", "unpaired")  # messages
 
 
 def record_member_quirks(
@@ -136,7 +132,7 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
 
 
 def _note(item: Item, place: str, endpoint: Endpoint) -> None:
-    _form(item, endpoint)["odd"] = imprint(item, place)
+    note(item, "odd", endpoint.state, imprint(item, place))
 
 
 def _form(item: Item, endpoint: Endpoint) -> Item:

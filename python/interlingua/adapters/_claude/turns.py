@@ -15,6 +15,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     INSTRUCTIONS,
+    RESULTS,
     SYSTEM,
     THINKING_TYPES,
     UNMARKED_TYPES,
@@ -24,7 +25,7 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._kit import MESSAGE_MEMBERS, marked, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, arranged, surveyed
+from interlingua.adapters._order import PLAIN, Order, are_turns, arranged, moves_behind
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -82,7 +83,7 @@ class Turns(Generic[W]):
 
     def __init__(self, messages: list[Item], writing: W) -> None:
         self.messages = messages
-        self.order: range | list[int] = range(len(messages))
+        self.order: Order = range(len(messages))
         self.writing = writing
         self.wires: list[Item] = []
         self.speaker = ""  # of the open wire message
@@ -147,15 +148,14 @@ class Turns(Generic[W]):
         try:
             self._leading(request, body)
             first = self.first
-            in_order, plain = surveyed(messages, first)
-            if in_order and plain and (wires := self.plain()) is not None:
-                body["messages"] = wires
-                return
-            self.order = range(first, len(messages))
-            if not in_order:
-                self.order, moves = arranged(messages, first, writing.oddities(messages))
-                message = "results follow their calls directly, in the order of the calls"
-                writing.moves += [(source, before, "reordered", message, None) for source, before in moves]
+            self.order = arranged(messages, RESULTS, writing, first)
+            if isinstance(self.order, range):
+                if are_turns(messages, first) and (wires := self.plain()) is not None:
+                    body["messages"] = wires
+                    return
+            else:
+                moves = moves_behind(self.order, messages, first)
+                writing.moves += [(source, before, "reordered", RESULTS.why, None) for source, before in moves]
             for at, position in enumerate(self.order):
                 self._add(at, position)
         except UNREADABLE as problem:

@@ -132,7 +132,7 @@ def document_refused(block: Block) -> tuple[str, str] | None:
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported."""
     text = _text_of(block, path, writing)
-    spelt = writing.spelt(block).get("document")
+    spelt = writing.spelt_of(block).get("document")
     if not text and spelt is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None

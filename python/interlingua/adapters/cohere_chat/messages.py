@@ -18,8 +18,16 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
 )
-from interlingua.adapters._order import longest_rising, moves_to
-from interlingua.adapters._results import note_disorder, ordered, result_of
+from interlingua.adapters._order import (
+    MESSAGE,
+    Wanted,
+    arranged,
+    longest_rising,
+    moves_behind,
+    moves_to,
+    note_disorder,
+    result_of,
+)
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -37,6 +45,8 @@ from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 Message = dict[str, Any]
+
+_RESULTS: Final = Wanted(MESSAGE)
 
 _ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
 PLAN: Final = "tool_plan"
@@ -64,7 +74,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, reading.endpoint.state)
+    note_disorder(read, _RESULTS, reading.endpoint.state)
     return read
 
 
@@ -194,7 +204,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
     """
     messages: list[Message] = request["messages"]
-    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
+    order = arranged(messages, _RESULTS, writing)
     wires: list[Wire] = []
     if request.get("system"):
         if parts := _parts(request["system"], ("system",), SYSTEM, writing):
@@ -205,9 +215,8 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     if writing.documents:
         _documents_to_wire(messages, body, writing)
     # last of all: what an entry names must still stand in its place
-    for position, to in moves:
-        why = "results follow their calls directly, in the order of the calls"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
+    for position, to in moves_behind(order, messages):
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
 
 
 def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
@@ -226,7 +235,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "developer":
         role = SYSTEM
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
-    spelt = writing.spelt(message)
+    spelt = writing.spelt_of(message)
     if role == TOOL:
         wire = _result_to_wire(message, path, spelt, writing)
     elif role == ASSISTANT:

@@ -194,8 +194,8 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     if (
         block["text"]
         or "message" in writing.source
-        or "text" in writing.spelt(block)
-        or "thinking" in writing.spelt(block)
+        or "text" in writing.spelt_of(block)
+        or "thinking" in writing.spelt_of(block)
     ):
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")

@@ -64,7 +64,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
         if writing.same_origin:
             for name, value in (state.get("fields") or NOTHING).items():
                 body.setdefault(name, value)
-            for name, word in writing.spelt(response).items():
+            for name, word in writing.spelt_of(response).items():
                 if word is None:
                     body.setdefault(name, None)
             report_own_state(state, loss, ())

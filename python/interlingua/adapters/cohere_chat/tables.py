@@ -1,7 +1,6 @@
 """What reads the same in both directions, and what travels along while one body is read or written."""
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _writing
@@ -120,11 +119,6 @@ class Writing(_writing.Writing):
         """The wire id of the call that a result answers."""
         own = self.owned(block).get("id")
         return self._ids.result(block["tool_use_id"]) if own is None else own
-
-    def spelt(self, item: dict[str, Any]) -> Mapping[str, Any]:
-        """How the members of an item of this wire were spelt."""
-        found: Mapping[str, Any] = self.encoding_of(item).get("spelt") or {}
-        return found
 
 
 def is_name(name: str) -> bool:

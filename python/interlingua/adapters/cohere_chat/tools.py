@@ -59,7 +59,7 @@ def _write_schema(item: Item, writing: Writing, path: Path) -> Any:
     schema = item.get("input_schema")
     if schema is not None:
         return schema
-    if (writing.spelt(item).get("function") or NOTHING).get("parameters", "") in (MISSING, None):
+    if (writing.spelt_of(item).get("function") or NOTHING).get("parameters", "") in (MISSING, None):
         return ABSENT
     message = "the wire wants a schema of each tool"
     writing.loss.replace((*path, "input_schema"), _NO_PARAMETERS, "required_default", "representation", message)

@@ -10,14 +10,12 @@ part that they came on. Many spellings mean the same here (two cases of every na
 list): the plain spelling is written, and what differed from it is kept as `encoding` and written back as long as it still
 says the same. What is odd about a request is noted there as well when it is read; nothing else of it is left unrepaired.
 
-Sections: tables · context · requests (members) · generation and reasoning · proofreading · contents, turns and order
-(messages) · parts (blocks: state, media, calls, results) · tools · schemas · responses and citations · stream reader and
-writer · errors · estimates.
+Sections: tables · context · requests (members, generation, reasoning) · contents (messages, order, quirks) · parts (blocks:
+calls, results, text, reasoning) · media · tools (and schemas) · responses (and citations) · stream reader and writer · errors.
 """
 
 from interlingua.adapters.gemini_generate.errors import error, to_wire_error
-from interlingua.adapters.gemini_generate.estimates import estimate
-from interlingua.adapters.gemini_generate.requests import from_wire_request, to_wire, wrong_type
+from interlingua.adapters.gemini_generate.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
 from interlingua.adapters.gemini_generate.stream_reader import stream_decoder
 from interlingua.adapters.gemini_generate.stream_writer import stream_encoder, stream_loss

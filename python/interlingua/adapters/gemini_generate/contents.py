@@ -1,18 +1,38 @@
 """
-Contents: what the wire has for messages, read whole; and what stands in one beside its parts, both ways.
+Contents both ways: canonical messages are turns of five roles, wire contents are turns of a user and a model.
 
-Each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
+Reading: each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
+Writing: results follow their calls directly, in one content and in the order of the calls; every other message is a content
+of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
+
+What is odd about a request is noted when it was read, so that it goes back as it came (spec/2-requests.md#edited): a writer
+leaves alone what is noted, and nothing else. A reader notes most of it while it reads. What else a writer would repair is
+found by having the request written, where anything unusual stands in it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN
-from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.parts import blocks_from_parts
-from interlingua.adapters.gemini_generate.state import MODEL, SYSTEM, USER, report_cache
-from interlingua.canonical.errors import InvalidWire
+from interlingua.adapters._as_read import imprint, note, record_quirk
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, marked, report_foreign_state, report_unknown, within
+from interlingua.adapters._order import PLAIN, Order, arranged, moves_behind, note_disorder
+from interlingua.adapters.gemini_generate.context import (
+    MODEL,
+    RESULT,
+    SYSTEM,
+    USER,
+    Reading,
+    Writing,
+    generation,
+    members_to_wire,
+    report_cache,
+)
+from interlingua.adapters.gemini_generate.media import MEDIA
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, parts_to_wire, result_to_wire
+from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE, fits_name
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path, pointer
 
 Message = dict[str, Any]
@@ -144,7 +164,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
     return found or [{"role": "user", "content": []}]
 
 
-# ---------------------------------------------------------------------------------------------- to the wire
+# ---------------------------------------------------------------------------------------------- to the wire: beside the parts
 
 
 def report_members(message: Message, writing: Writing, path: Path) -> None:
@@ -201,3 +221,420 @@ def _spell_parts(wire: Wire, encoding: Mapping[str, Any]) -> None:
 def came_blank(message: Message, place: str, writing: Writing) -> bool:
     """Whether a content had no parts from the beginning, in this place."""
     return writing.same_origin and writing.encoding_of(message).get("blank") == place
+
+
+_USUAL: Final = frozenset(("role", "content", "metadata"))
+
+
+def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `systemInstruction` and `contents`."""
+    messages: list[Message] = request["messages"]
+    if not messages and not writing.had_quirk("messages", "empty_content"):
+        raise InvalidRequest("a conversation needs at least one message", path="/messages")
+    position = 0
+    merges: list[tuple[Path, Path]] = []
+    try:
+        first = _leading_to_wire(request, messages, body, merges, writing)
+        order = _in_order(messages, first, writing)
+        contents = _Contents(messages, order, writing)
+        signed = _signed_from(messages, order, writing)
+        for position in order:
+            contents.add(position, demand=signed is not None and position > signed)
+    except UNREADABLE as problem:
+        message = "the message lacks a member or has one of a wrong type"
+        raise InvalidRequest(message, path=pointer(("messages", position))) from problem
+    contents.release(("messages", len(messages)))
+    body["contents"] = contents.wires
+    if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
+        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "representation", message)
+    _report_order(merges, contents, writing)
+
+
+def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
+    """The entries about whole messages and blocks, while each stands where it was written: merges first."""
+    for path, to in merges:
+        writing.loss.merge(path, to, "merged_turn", "representation", "neighbouring instructions travel as one")
+    for path, to in writing.moves:
+        if len(path) > 2:
+            writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
+    for path, left, to in contents.released:
+        message = "results of this model hold text alone: the medium travels in the next user content"
+        value = {"type": "text", "text": left}
+        writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
+    for path, to in writing.moves:
+        if len(path) == 2:
+            message = "results follow their calls directly, in the order of the calls"
+            writing.loss.move(path, to, "reordered", "representation", message)
+
+
+# ---------------------------------------------------------------------------------------------- to the wire: leading instructions
+
+
+def _leading_to_wire(
+    request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
+) -> int:
+    """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
+    count = 0
+    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
+        count += 1
+    if count and count == len(messages) and not writing.had_quirk("messages", "empty_content"):
+        count -= 1  # instructions alone are no conversation: the last of them is said by the user
+    parts: list[Wire] = []
+    anchor: Path | None = None
+    if request.get("system"):
+        anchor = ("system",)
+        parts = parts_to_wire(request["system"], SYSTEM, writing, anchor)
+    for position in range(count):
+        message, path = messages[position], ("messages", position)
+        parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+        report_members(message, writing, path)
+        if message["role"] == "developer":
+            writing.loss.replace(
+                (*path, "role"), "system", "role_folded", "representation", "instructions have one role here"
+            )
+        if anchor is None:
+            anchor = path
+        else:
+            merges.append((path, anchor))
+    alone = count == 1 and anchor == ("messages", 0)
+    if parts or (alone and came_blank(messages[0], SYSTEM, writing)):
+        body["systemInstruction"] = wire = {"parts": parts}
+        if alone:
+            members_to_wire(messages[0], wire, CONTENT, writing, ("messages", 0))
+            spell_instructions(wire, messages[0], writing)
+        else:
+            for position in range(count):
+                report_joined(messages[position], writing, ("messages", position))
+    elif count:
+        merges.clear()
+        for position in range(count):
+            where = ("messages", position)
+            writing.loss.drop(where, "empty_content", "representation", "the instructions hold no text")
+    return count
+
+
+# ---------------------------------------------------------------------------------------------- to the wire: contents
+
+
+class _Contents:
+    """Puts messages together to contents."""
+
+    def __init__(self, messages: list[Message], order: Order, writing: Writing) -> None:
+        self.messages: Final = messages
+        self.order: Final = order
+        self.writing: Final = writing
+        self.wires: list[Wire] = []
+        self.released: list[tuple[Path, str, Path]] = []
+        self.previous = ""  # role of the message before
+        self.step_begun = False
+        self.looked = not writing.paired  # whether results are known to be read as those of their calls, or not to be
+
+    def add(self, position: int, *, demand: bool) -> None:
+        """Writes one message. `demand`: a step that begins here needs a signature."""
+        message, writing = self.messages[position], self.writing
+        role: str = message["role"]
+        blocks: list[Block] = message["content"]
+        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
+            block = blocks[0]
+            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
+                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
+                self.previous, self.step_begun = role, False
+                return
+        path: Path = ("messages", position)
+        if writing.outside and role != "tool":
+            # a message that moves takes its place behind the media
+            self.release(next((to for moved, to in writing.moves if moved == path), path))
+        if role == "assistant":
+            writing.message = message
+            parts = parts_to_wire(blocks, MODEL, writing, ("messages", position, "content"))
+            if demand:
+                self._demand_signature(blocks, parts, path)
+        elif role == "tool":
+            if not self.looked and not writing.encoding_of(blocks[0]).keys().isdisjoint(("name", "id")):
+                self.looked = True
+                writing.paired = writing.paired and _find_their_calls(self.messages, self.order, writing)
+            parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
+        elif role == "user":
+            parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
+        else:
+            parts = self._instructions(message, path)
+        if role != "assistant":
+            self.step_begun = False
+        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
+            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
+        else:
+            self._put(MODEL if role == "assistant" else USER, parts, message, path)
+            report_members(message, writing, path)
+        self.previous = role
+
+    def _put(self, role: str, parts: list[Wire], message: Message, path: Path) -> None:
+        writing = self.writing
+        joined = writing.encoding_of(message).get("joined")
+        if joined is None:
+            joined = message["role"] == "tool" == self.previous
+        elif joined:
+            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
+            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
+        if joined and isinstance(before := self.wires[-1].get("parts"), list):
+            before += parts
+            report_joined(message, writing, path)
+            return
+        if not parts and not came_blank(message, role, writing):
+            filler = [{"type": "text", "text": FILLER}]
+            writing.loss.replace(
+                (*path, "content"), filler, "filler", "representation", "the target takes no empty turn"
+            )
+            parts = [{"text": FILLER}]
+        wire: Wire = {"role": role, "parts": parts}
+        self.wires.append(wire)
+        if "provider_state" in message:
+            members_to_wire(message, wire, CONTENT, writing, path)
+            spell(wire, message, writing)
+
+    def release(self, to: Path) -> None:
+        """Media that could not stand in the results before go into a user content of their own."""
+        if not self.writing.outside:
+            return
+        self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
+        self.released += [(path, left, to) for path, left, _ in self.writing.outside]
+        self.writing.outside.clear()
+
+    def _instructions(self, message: Message, path: Path) -> list[Wire]:
+        """Instructions inside the conversation are marked in a user turn."""
+        note = "instructions inside a conversation travel marked in a user turn"
+        loss = self.writing.loss
+        loss.replace((*path, "role"), USER, "marker", "weakened", note)
+        blocks: list[Any] = []
+        for index, block in enumerate(message["content"]):
+            if block["type"] == "text" and block["text"]:
+                text = marked(block["text"])
+                loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
+                block = {**block, "text": text}
+            blocks.append(block)
+        return parts_to_wire(blocks, USER, self.writing, (*path, "content"))
+
+    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
+        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
+        for index, block in enumerate(blocks):
+            if block["type"] != "tool_use":
+                continue
+            if self.step_begun:
+                return
+            self.step_begun = True
+            part = next(part for part in parts if "functionCall" in part or "function_call" in part)
+            signed = "thoughtSignature" in part or "thought_signature" in part
+            if not signed and not (self.writing.same_origin and self.writing.encoding_of(block).get("unsigned")):
+                part["thoughtSignature"] = SENTINEL
+                where = (*path, "content", index, "provider_state", "signature")
+                message = "the target demands a signature here, and there is none: a stand-in is sent"
+                self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
+            return
+
+
+# ---------------------------------------------------------------------------------------------- order
+
+
+def _in_order(messages: list[Message], first: int, writing: Writing) -> Order:
+    """The positions of messages as the wire wants them; what was read in another order stays in it."""
+    order = arranged(messages, RESULTS, writing, first)
+    if isinstance(order, range):
+        return order
+    if writing.same_origin and not writing.whole and not _find_their_calls(messages, order, writing):
+        writing.paired = False  # an edit: results are no longer read as those of their calls
+        order = arranged(messages, RESULTS, writing, first, as_read=False)
+    pinned = _before_media(messages, order, writing)
+    writing.moves += [
+        (("messages", position), ("messages", to)) for position, to in moves_behind(order, messages, first, pinned)
+    ]
+    return order
+
+
+def _before_media(messages: list[Message], order: Order, writing: Writing) -> list[int]:
+    """The last result of each turn whose media go behind its results: nothing else moves to that place.
+
+    Raises `CannotAdapt` where a result came when the model had spoken again: there are then two reasons for one place.
+    """
+    if writing.takes_media_in_results() or not any(map(_holds_media, messages)):
+        return []
+    pinned: list[int] = []
+    last, late, media = -1, -1, False
+    for position in order:
+        if messages[position]["role"] != "assistant":
+            late = max(late, position)
+        elif position < late:
+            why = "a result came when the model had spoken again, and media of results travel behind them to this model"
+            raise CannotAdapt(why, path=pointer(("messages", late)), adapter=writing.endpoint.adapter)
+        if messages[position]["role"] == "tool":
+            last, media = position, media or _holds_media(messages[position])
+        elif media:
+            pinned.append(last)
+            media = False
+    return [*pinned, last] if media else pinned
+
+
+def _holds_media(message: Message) -> bool:
+    return message["role"] == "tool" and any(block["type"] in MEDIA for block in message["content"][0]["content"])
+
+
+def begins_with_call(messages: list[Message], order: Order) -> bool:
+    """Whether a call comes before any user turn."""
+    for position in order:
+        message = messages[position]
+        if message["role"] in INSTRUCTIONS and position == 0:
+            continue
+        if message["role"] != "assistant":
+            return False
+        if any(block["type"] == "tool_use" for block in message["content"]):
+            return True
+    return False
+
+
+def _find_their_calls(messages: list[Message], order: Order, writing: Writing) -> bool:
+    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
+    reading = Reading(writing.endpoint, NamedIds())
+    calls: dict[str, tuple[str, str, str | None]] = {}
+    alone: set[str] = set()
+    previous = ""
+    for position in order:
+        message = messages[position]
+        role = message["role"]
+        if role == "assistant":
+            if previous != role:
+                reading.turn()
+            for block in message["content"]:
+                if block["type"] == "tool_use":
+                    name, wire_id = block["name"], writing.owned(block).get("id") or None
+                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
+        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
+            block = message["content"][0]
+            encoding = writing.encoding_of(block)
+            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
+            found, _, called = reading.result(encoding.get("name", name) or "", encoding.get("id", wire_id) or None)
+            if found != expected and (expected or called is not None):
+                return False
+            if called is None:
+                if block["tool_use_id"] in alone:
+                    return False
+                alone.add(block["tool_use_id"])
+        previous = role
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- signatures
+
+
+def demands_signatures(endpoint: Endpoint, model: str) -> bool:
+    """Whether a model demands signatures of its calls."""
+    demanded = endpoint.capabilities.get("thought_signatures")
+    return generation(model, 0) > 2 if demanded is None else demanded is True
+
+
+def _signed_from(messages: list[Message], order: Order, writing: Writing) -> int | None:
+    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
+    if not order or not demands_signatures(writing.endpoint, writing.model):
+        return None
+    last = -1
+    for position in order:
+        if messages[position]["role"] not in ("assistant", "tool"):
+            last = position
+    return last
+
+
+Request = dict[str, Any]
+Item = dict[str, Any]
+Writer = Callable[[Request, Endpoint], tuple[Item, list[dict[str, Any]]]]
+
+# ---------------------------------------------------------------------------------------------- quirks
+
+_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
+_PLACES: Final = {"assistant": "model", "tool": "user"}
+
+
+def record_quirks(request: Request, encoding: Item, reading: Reading, endpoint: Endpoint, to_wire: Writer) -> None:
+    """Notes in a request that was just read, and in its `encoding`, what a writer would repair in it; most requests hold
+    nothing of that."""
+    messages: list[Item] = request["messages"]
+    _note_tools(request, reading, encoding)
+    if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
+        for call in reading.unsigned:
+            note(call, "unsigned", endpoint.state)
+    for message in messages[:2]:
+        if message["role"] == "assistant":
+            if begins_with_call(messages, range(len(messages))):
+                encoding["call_first"] = True
+            break
+    if reading.unusual:
+        first = 0
+        while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
+            first += 1
+        note_disorder(messages, RESULTS, endpoint.state, first)
+        _reread(request, encoding, endpoint, to_wire)
+
+
+def _note_tools(request: Request, reading: Reading, encoding: Item) -> None:
+    """Notes the names of tools that do not fit the grammar, those of two tools, and a choice among tools that are not there."""
+    names: set[str] = set()
+    again: list[str] = []
+    for tool in request.get("tools") or ():
+        if tool.get("kind") == "provider":
+            continue
+        if tool["name"] in names:
+            again.append(tool["name"])
+        names.add(tool["name"])
+    if again:
+        encoding["again"] = again
+    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
+        encoding["names"] = sorted(odd)
+    choice: Item | None = request.get("tool_choice")
+    if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
+        return
+    if not names:
+        record_quirk(request, encoding, "tool_choice", "combination", reading.adapter)
+    chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
+    if undeclared := [name for name in chosen if name not in names]:
+        encoding["undeclared"] = undeclared
+
+
+# ---------------------------------------------------------------------------------------------- quirks: what a writer repairs
+
+
+def _reread(request: Request, encoding: Item, endpoint: Endpoint, to_wire: Writer) -> None:
+    """Notes in the request what a writer reports of what is written of it, until it reports nothing."""
+    # of a model nothing is known here: what was written for it is not measured by what we know of it
+    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    for _ in range(_MOST_READINGS):
+        try:
+            entries = [entry for entry in to_wire(request, reader)[1] if entry["code"] not in _NO_REPAIR]
+        except InvalidRequest:
+            break
+        if not entries:
+            return
+        for entry in entries:
+            _note_entry(entry, request, endpoint)
+    # there is no other way to write it than as it was
+    encoding["whole"] = imprint(request, "request")
+
+
+_NO_REPAIR: Final = ("envelope",)  # said wherever it stands, and read back
+
+
+def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> None:
+    match entry["path"].split("/")[1:]:
+        case ["messages", position, "content", number, *inner]:
+            message = request["messages"][int(position)]
+            if inner == _SIGNATURE:
+                note(message["content"][int(number)], "unsigned", endpoint.state)
+                return
+            role: str = message["role"]
+            block, place = message["content"][int(number)], _PLACES.get(role, role)
+            if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
+                block, place = block["content"][int(inner[1])], RESULT
+            note(block, "odd", endpoint.state, imprint(block, place))
+        case _:
+            pass
+
+
+_SIGNATURE: Final = ["provider_state", "signature"]

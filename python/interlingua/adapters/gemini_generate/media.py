@@ -12,13 +12,14 @@ from typing import Any, Final
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
-from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.state import (
+from interlingua.adapters.gemini_generate.context import (
     MODEL,
     RESULT,
     SYSTEM,
     USER,
     Block,
+    Reading,
+    Writing,
     finished,
     left_over,
     placeholder_or_drop,

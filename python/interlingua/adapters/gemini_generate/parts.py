@@ -1,24 +1,27 @@
-"""Parts both ways: a part of the wire is one block."""
+"""
+Parts both ways: a part of the wire is one block.
 
+What a tool said is one object on the wire where others have content (spec/adapters/gemini_generate.md#calls). Media of a
+result stand behind it, or in the next user content.
+"""
+
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
-from interlingua.adapters._kit import BLOCK_MEMBERS, THINKING_MEMBERS, Wire
-from interlingua.adapters.gemini_generate.calls import (
-    call_from_wire,
-    call_to_wire,
-    plain_call_to_wire,
-    result_from_wire,
+from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    CALL_MEMBERS,
+    NOTHING,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
+    Wire,
+    arguments_text,
+    is_only_named,
+    parse_arguments,
 )
-from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.media import (
-    MEDIA,
-    detail_from_wire,
-    file_from_wire,
-    inline_from_wire,
-    medium_to_wire,
-)
-from interlingua.adapters.gemini_generate.state import (
+from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
     RESULT,
@@ -26,17 +29,198 @@ from interlingua.adapters.gemini_generate.state import (
     SYSTEM,
     USER,
     Block,
+    Reading,
+    Writing,
     finished,
     kept,
     kind_of,
+    left_over,
     placeholder_or_drop,
     report_stateless,
     reported,
 )
+from interlingua.adapters.gemini_generate.media import (
+    MEDIA,
+    detail_from_wire,
+    file_from_wire,
+    inline_from_wire,
+    medium_to_wire,
+)
 from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised, snaked
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
+
+# ---------------------------------------------------------------------------------------------- calls and results, from the wire
+
+
+def call_from_wire(
+    inner: Any, fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
+) -> tuple[Block, dict[str, Any] | None]:
+    """A `functionCall`, and its state. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    name, arguments, wire_id = inner["name"], inner.get("args"), inner.get("id")
+    if type(name) is not str or not name or (wire_id is not None and type(wire_id) is not str):
+        raise TypeError("functionCall")
+    if arguments is None:
+        encoding["args"] = "null" if "args" in inner else "absent"
+        arguments = {}
+    elif type(arguments) is not dict:
+        raise TypeError("args")
+    known = ("name", "args", "id") if wire_id is not None else ("name", "args")
+    left_over(inner, known, "functionCall", fields)
+    block = {"type": "tool_use", "id": reading.call(name, wire_id or None), "name": name, "input": arguments}
+    return block, (reading.state(id=wire_id) if wire_id is not None else None)
+
+
+def result_from_wire(
+    inner: Any, media: list[Block], fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
+) -> tuple[Block, dict[str, Any] | None]:
+    """A `functionResponse` whose own parts are `media`, and its state.
+
+    Raises `TypeError` for one that is not shaped as documented.
+    """
+    name, wire_id = inner.get("name", ""), inner.get("id")
+    if type(name) is not str or (wire_id is not None and type(wire_id) is not str):
+        raise TypeError("functionResponse")
+    content, is_error = _unwrapped(inner.get("response", _ABSENT), encoding)
+    known = ("name", "response") if wire_id is None else ("name", "response", "id")
+    if type(inner.get("parts")) is list:
+        known = (*known, "parts")
+        if not inner["parts"]:
+            encoding["parts"] = True
+        content += media
+    left_over(inner, known, "functionResponse", fields)
+    canonical, call_id, call_name = reading.result(name, wire_id or None)
+    if call_name != name:
+        encoding["name"] = name if "name" in inner else None
+    state = None
+    if wire_id != call_id:
+        encoding["id"] = wire_id
+    if wire_id is not None:
+        state = reading.state(id=wire_id)
+    result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
+    if is_error:
+        result["is_error"] = True
+    return result, state
+
+
+_ABSENT: Final = object()
+_WRAPPERS: Final = ("result", "output", "error")
+
+
+def _unwrapped(response: Any, encoding: dict[str, Any]) -> tuple[list[Block], bool]:
+    """What a tool said, out of the object that the wire demands, and whether it failed."""
+    if response is _ABSENT or response is None:
+        encoding["response"] = "absent" if response is _ABSENT else "null"
+        return [], False
+    if type(response) is not dict:  # the wire wants an object, but this is what the tool said
+        encoding["response"] = "text" if type(response) is str else "bare"
+        return [{"type": "text", "text": _as_text(response)}], False
+    if not response:
+        return [], False
+    key, value = next(iter(response.items()))
+    if len(response) > 1 or key not in _WRAPPERS:
+        encoding["response"] = "object"
+        return [{"type": "text", "text": json.dumps(response).decode()}], False
+    if key == "output":
+        encoding["key"] = key
+    if key == "error" and value == "":
+        return [], True
+    if type(value) is str:
+        return [{"type": "text", "text": value}], key == "error"
+    if _is_texts(value):
+        return [{"type": "text", "text": text} for text in value], key == "error"
+    encoding["response"] = "json"
+    return [{"type": "text", "text": _as_text(value)}], key == "error"
+
+
+def _as_text(value: Any) -> str:
+    return value if type(value) is str else json.dumps(value).decode()
+
+
+def _is_texts(value: Any) -> bool:
+    return type(value) is list and len(value) > 1 and all(type(text) is str for text in value)
+
+
+# ---------------------------------------------------------------------------------------------- calls and results, to the wire
+
+
+def plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A call that says no more than it must."""
+    return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
+
+
+def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A call as a part."""
+    if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):
+        return plain_call_to_wire(block, writing, path)
+    wire_id = writing.owned(block).get("id")
+    call: Wire = {"name": writing.call(block, path, wire_id or None), "args": block["input"]}
+    if wire_id is not None:
+        call["id"] = wire_id
+    if "input_raw" in block or block.get("kind", "function") != "function":
+        _free_text_to_wire(block, call, writing, path)
+    if not call["args"] and (missing := writing.encoding_of(block).get("args")):
+        if missing == "null":
+            call["args"] = None
+        else:
+            del call["args"]
+    return finished(block, {"functionCall": call}, "functionCall", CALL_MEMBERS, writing, path)
+
+
+def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -> None:
+    """Arguments that are not an object: a free text travels as the one argument `input`."""
+    if block.get("kind", "function") != "function":
+        call["args"] = call_as_arguments(block.get("input_raw"), writing.loss, path)
+    else:
+        message = "the wire takes a JSON object as arguments"
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+
+
+def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
+    """What a tool said as the object that the wire demands: the reverse of `_unwrapped`."""
+    key = "error" if is_error else encoding.get("key", "result")
+    if len(texts) == 1:
+        match encoding.get("response"):
+            case "object" if not is_error and (value := parse_arguments(texts[0])):
+                if (len(value) > 1 or next(iter(value)) not in _WRAPPERS) and arguments_text(value) == texts[0]:
+                    return value
+            case "json" if (found := _json_value(texts[0])) is not _ABSENT:
+                return {key: found}
+            case _:
+                pass
+        return {key: texts[0]}
+    return {key: texts} if texts else {key: ""} if is_error else {}
+
+
+def unwrapped(said: Wire, encoding: Mapping[str, Any]) -> Any:
+    """What a tool said as it came, where that was no object."""
+    match encoding.get("response"):
+        case "absent" | "null" if not said:
+            return None
+        case "text" if type(said.get("result")) is str:
+            return said["result"]
+        case "bare" if type(said.get("result")) is str:
+            value = _parsed(said["result"])
+            return said if value in (_ABSENT, None) or type(value) in (str, dict) else value
+        case _:
+            return said
+
+
+def _json_value(text: str) -> Any:
+    value = _parsed(text)
+    return _ABSENT if type(value) is str or _is_texts(value) else value
+
+
+def _parsed(text: str) -> Any:
+    """The JSON value that a text spells as it is spelt here."""
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return _ABSENT
+    return value if json.dumps(value).decode() == text else _ABSENT
+
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -228,7 +412,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             return placeholder_or_drop(block, writing, path, "unknown_block", "a block that this version does not know")
 
 
-# ------------------------------------------------------------------------------------------ text and reasoning
+# ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
 
 
 def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -301,7 +485,7 @@ def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) ->
     return finished(block, part, "text", THINKING_MEMBERS, writing, path)
 
 
-# ------------------------------------------------------------------------------------------ items of the provider
+# ---------------------------------------------------------------------------------------------- to the wire: items of the provider
 
 _MODEL_ITEMS: Final = ("executableCode", "codeExecutionResult", "toolCall", "toolResponse")
 _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "functionResponse": USER}
@@ -337,3 +521,91 @@ def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> b
     if kind not in DATA:
         return False
     return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
+
+
+def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
+    content: list[Block] = block["content"]
+    if len(block) == 3 and len(content) == 1 and len(said := content[0]) == 2 and said["type"] == "text":
+        called, call_id = _answered(block, writing, NOTHING, path)
+        answer: Wire = {"name": called, "response": {"result": said["text"]}}
+        if call_id is not None:
+            answer["id"] = call_id
+        return {"functionResponse": answer}
+    texts: list[str] = []
+    media: list[Wire] = []
+    late: list[Wire] = []
+    inside = writing.takes_media_in_results()
+    last_text = max((at for at, item in enumerate(content) if _may_be_text(item, inside, writing)), default=-1)
+    for position, item in enumerate(content):
+        kind = item["type"]
+        where = (*path, "content", position)
+        if len(item) == 2 and kind == "text":
+            texts.append(item["text"])
+        elif (part := _said(item, writing, where)) is None:
+            continue
+        elif kind in MEDIA and part.get("text") is None and not inside:
+            texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
+            writing.outside.append((where, texts[-1], part))
+        elif part.get("text") is not None and (kind != "opaque" or "text" not in item["value"]):
+            texts.append(part["text"])
+        elif position < last_text:
+            writing.moves.append((where, (*path, "content", "-")))
+            late.append(part)
+        else:
+            media.append(part)
+    encoding = writing.encoding_of(block)
+    name, wire_id = _answered(block, writing, encoding, path)
+    response: Wire = {"name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
+    if wire_id is not None:
+        response["id"] = wire_id
+    if encoding and writing.same_origin:
+        _spell(response, encoding, writing)
+    if media or late or (encoding.get("parts") and writing.same_origin):
+        response["parts"] = media + late
+    if block.get("is_error"):
+        message = "the failure travels as the member error of the response"
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
+        if texts == [""]:
+            first = next(at for at, item in enumerate(content) if item["type"] == "text")
+            message = "a failure without a text is the empty text on the wire"
+            writing.loss.drop((*path, "content", first), "empty_content", "representation", message)
+    return finished(block, {"functionResponse": response}, "functionResponse", RESULT_MEMBERS, writing, path)
+
+
+def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
+    """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
+    call = writing.calls.get(block["tool_use_id"])
+    if call is None and not (writing.paired and "name" in encoding):
+        message = "the result answers no call before it"
+        raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
+    return call or ("", None)
+
+
+def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
+    """Whether a block of a result is said in its text."""
+    kind = item["type"]
+    return kind == "text" or writing.loss.placeholders or (kind in MEDIA and not inside)
+
+
+def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
+    """A block of a result as a part; texts have no members of their own inside a result."""
+    if item["type"] != "text":
+        return part_to_wire(item, RESULT, writing, path)
+    report_text_extras(item, writing, path)
+    reported(item, TEXT_MEMBERS, writing, path)
+    report_stateless(item, "a text of a result has no members of its own", writing, path)
+    return {"text": item["text"]}
+
+
+def _spell(response: Wire, encoding: Mapping[str, Any], writing: Writing) -> None:
+    """Puts back what a result left out, and by what it named its call where that is still read as the same call."""
+    for name in ("name", "id"):
+        if name in encoding and writing.paired:
+            if encoding[name] is None:
+                response.pop(name, None)
+            else:
+                response[name] = encoding[name]
+    response["response"] = unwrapped(response["response"], encoding)
+    if response["response"] is None and encoding["response"] == "absent":
+        del response["response"]

@@ -1,11 +1,13 @@
-"""Requests both ways: the members beside the contents."""
+"""Requests both ways: the members beside the contents, what is asked of the answer, and how many tokens it all takes."""
 
 import re
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._as_read import keep_read, record_quirk
+from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
 from interlingua.adapters._kit import (
     Wire,
     expect,
@@ -13,6 +15,8 @@ from interlingua.adapters._kit import (
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
+    report_unknown,
+    severity_of,
     stored_elsewhere,
 )
 from interlingua.adapters._members import (
@@ -25,28 +29,31 @@ from interlingua.adapters._members import (
     TEXTS,
     Row,
     Rows,
+    is_number,
+    whole,
+    within,
+    within_limit,
     write_members,
     wrong_member,
 )
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
-from interlingua.adapters.gemini_generate.contents import contents_from_wire, system_from_wire
-from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.generation import (
-    COUNTS,
-    FORMAT,
-    NUMBERS,
-    format_to_wire,
-    generation_from_wire,
-    sampling_to_wire,
+from interlingua.adapters.gemini_generate.contents import (
+    contents_from_wire,
+    contents_to_wire,
+    record_quirks,
+    system_from_wire,
 )
-from interlingua.adapters.gemini_generate.quirks import record_quirks
-from interlingua.adapters.gemini_generate.reasoning import reasoning_to_wire
-from interlingua.adapters.gemini_generate.schemas import fitted
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import (
+    BUDGETS,
     CAMEL,
+    EFFORTS,
     MODEL_IN_PATH,
+    MOST_STOPS,
     NAME,
     PATH,
+    RANGES,
+    SEEDS,
     TIERS,
     UNREADABLE,
     camelised,
@@ -55,16 +62,302 @@ from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
     choice_from_wire,
     choice_to_wire,
+    fitted,
+    is_taken,
+    json_schema,
     tools_from_wire,
     tools_to_wire,
 )
-from interlingua.adapters.gemini_generate.turns import contents_to_wire
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, difference
 
+Reasoning = dict[str, Any]
+
+_MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
+
+# ---------------------------------------------------------------------------------------------- reasoning, from the wire
+
+
+def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
+    """A thinkingConfig; None for one that says more than the contract has words for."""
+    if type(value) is not dict:
+        return None
+    reasoning: Reasoning = {}
+    for name, item in reading.camelised(value).items():
+        match name:
+            case _ if item is None:
+                reading.odd = True
+            case "includeThoughts" if type(item) is bool:
+                reasoning["display"] = "summarized" if item else "omitted"
+            case "thinkingBudget" if type(item) is int:
+                if item > 0:
+                    reasoning["budget_tokens"] = item
+                elif item in (0, -1):
+                    reasoning["mode"] = "adaptive" if item else "disabled"
+                else:
+                    return None
+            case "thinkingLevel" if type(item) is str and item.lower() in EFFORTS:
+                reasoning["effort"] = item.lower()
+                reading.odd = reading.odd or not item.isupper()
+            case _:
+                return None
+    return reasoning
+
+
+# ---------------------------------------------------------------------------------------------- reasoning, to the wire
+
+
+def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> None:
+    """Writes the thinkingConfig; what is fitted to the model is reported."""
+    if writing.lacks("supports_thinking", "reasoning"):
+        severity = "representation" if reasoning.get("mode") == "disabled" else "weakened"
+        writing.loss.drop(("reasoning",), "unsupported_model", severity, "the model does not think")
+        return
+    taken = _fitted(reasoning, writing)
+    wire: Wire = {}
+    if "effort" in taken:
+        wire["thinkingLevel"] = taken["effort"].upper()
+    if "budget_tokens" in taken:
+        wire["thinkingBudget"] = taken["budget_tokens"]
+    elif "mode" in taken:
+        wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
+    if "display" in taken:
+        wire["includeThoughts"] = taken["display"] == "summarized"
+    if wire:
+        config["thinkingConfig"] = wire
+    for name in _MEMBERS:
+        before, after = reasoning.get(name), taken.get(name)
+        if before == after:
+            continue
+        if after is None:
+            severity = "representation" if name == "mode" and before in ("enabled", "adaptive") else "weakened"
+            message = f"the target does not take this {name} of reasoning"
+            writing.loss.drop(("reasoning", name), "reasoning_mapped", severity, message)
+        else:
+            severity = "representation" if before is None else "weakened"
+            message = "reasoning in the target's terms"
+            writing.loss.replace(("reasoning", name), after, "reasoning_mapped", severity, message)
+    report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))
+
+
+def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
+    """What the target takes of a wish: one of level, budget and mode."""
+    mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
+    fitted: Reasoning = {}
+    if reasoning.get("display") in ("summarized", "omitted"):
+        fitted["display"] = reasoning["display"]
+    if writing.verbatim("reasoning"):
+        if effort in EFFORTS:
+            fitted["effort"] = effort
+        if budget:
+            fitted["budget_tokens"] = budget
+        elif mode in ("adaptive", "disabled"):
+            fitted["mode"] = mode
+        return fitted
+    off = mode == "disabled" or effort == "none" or budget == 0
+    known = writing.known("reasoning")
+    levels = known.get("thinking_levels", writing.generation(3, "reasoning") > 2)
+    if off:
+        if levels and writing.generation(0, "reasoning") > 2:
+            return fitted | {"effort": _nearest("minimal", writing)}
+        least = known.get("min_thinking_budget")
+        return fitted | ({"budget_tokens": least} if least else {"mode": "disabled"})
+    word = "xhigh" if effort == "max" else effort if effort in EFFORTS else None
+    if word is not None and levels:
+        return fitted | {"effort": _nearest(word, writing)}
+    if budget is not None:
+        return fitted | {"budget_tokens": budget}
+    if word is not None:
+        return fitted | {"budget_tokens": BUDGETS[word]}
+    return fitted | {"mode": "adaptive"} if mode is not None else fitted
+
+
+def _nearest(word: str, writing: Writing) -> str:
+    """The strongest level that the model takes and that asks for no more, else the weakest."""
+    taken = [
+        level for level in EFFORTS if level in (writing.known("reasoning").get("reasoning_efforts") or EFFORTS[:4])
+    ]
+    if not taken:
+        return word
+    weaker = [level for level in taken if EFFORTS.index(level) <= EFFORTS.index(word)]
+    return weaker[-1] if weaker else taken[0]
+
+
 Request = dict[str, Any]
+
+NUMBERS: Final = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+COUNTS: Final = {
+    "maxOutputTokens": ("max_output_tokens", 0),
+    "candidateCount": ("n", 1),
+    "seed": ("seed", None),
+    "logprobs": ("top_logprobs", 0),
+}
+FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_JSON_SCHEMA: Final = frozenset(("responseMimeType", "responseJsonSchema"))
+
+# ---------------------------------------------------------------------------------------------- generation, from the wire
+
+
+def generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wire:
+    """Reads a generationConfig; gives what has no canonical meaning."""
+    left: Wire = {}
+    formats: Wire = {}
+    if not config:
+        reading.odd = True
+    for name, value in reading.camelised(config).items():
+        if value is None:
+            reading.odd = True
+        elif name in NUMBERS and (number := _number(value, reading)) is not None:
+            request[NUMBERS[name]] = number
+        elif name in COUNTS and (count := _count(value, COUNTS[name][1], reading)) is not None:
+            request[COUNTS[name][0]] = count
+        elif name in FORMAT:
+            formats[name] = value
+        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
+            if value:
+                request["stop"] = value
+            else:
+                reading.odd = True
+        elif name == "responseLogprobs" and type(value) is bool:
+            request["logprobs"] = value
+        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value, reading)) is not None:
+            if reasoning:
+                request["reasoning"] = reasoning
+            else:
+                reading.odd = True
+        else:
+            left[name] = value
+    if formats and (found := _format_from_wire(formats, reading)) is not None:
+        request["response_format"] = found
+    else:
+        left.update(formats)
+    return left
+
+
+def _number(value: Any, reading: Reading) -> int | float | Decimal | None:
+    """A number, also where a client wrote it as a text."""
+    if type(value) is str:
+        reading.odd = True
+        try:
+            value = json.loads(value)
+        except InvalidRequest:
+            return None
+    return value if is_number(value) else None
+
+
+def _count(value: Any, least: int | None, reading: Reading) -> int | None:
+    number = whole(_number(value, reading))
+    return number if number is not None and (least is None or number >= least) else None
+
+
+def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
+    if len(formats) > 2:
+        return None
+    if formats.keys() != _JSON_SCHEMA and (len(formats) > 1 or formats.get("responseMimeType") != "application/json"):
+        reading.odd = True
+    schema = formats.get("responseJsonSchema")
+    if schema is None and "responseSchema" in formats:
+        schema = json_schema(formats["responseSchema"])
+    match formats.get("responseMimeType"):
+        case "application/json" if len(formats) == 1:
+            return {"type": "json"}
+        case "application/json" if type(schema) is dict:
+            reading.odd = reading.odd or not is_taken(schema)
+            return {"type": "json_schema", "schema": schema}
+        case "text/plain" if len(formats) == 1:
+            return {"type": "text"}
+        case _:
+            return None
+
+
+# ---------------------------------------------------------------------------------------------- generation, to the wire
+
+
+def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
+    """Writes sampling, counts and stop texts, each in the range that is taken."""
+    loss = writing.loss
+    for name, canonical in NUMBERS.items():
+        if (value := request.get(canonical)) is not None:
+            config[name] = _within(canonical, value, writing)
+    for name, (canonical, _) in COUNTS.items():
+        if (value := request.get(canonical)) is None:
+            continue
+        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.same("seed"):
+            loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
+        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.same("top_logprobs", "logprobs")):
+            severity = severity_of("top_logprobs", value, "lost")
+            loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
+        else:
+            config[name] = _within(canonical, value, writing)
+    if (logprobs := request.get("logprobs")) is not None:
+        config["responseLogprobs"] = logprobs
+    stop = request.get("stop")
+    if stop:
+        _stop_to_wire(stop, config, writing)
+
+
+def _within(name: str, value: Any, writing: Writing) -> Any:
+    """The value inside the range of the target."""
+    if name == "max_output_tokens":
+        return within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
+    low, high = RANGES.get(name, (None, None))
+    return within(name, value, low, high, writing)
+
+
+def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
+    kept: list[str] = []
+    for position, text in enumerate(stop):
+        if (text and len(kept) < MOST_STOPS) or writing.same("stop"):
+            kept.append(text)
+        else:
+            code = "limit_exceeded" if text else "unsupported_value"
+            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
+            writing.loss.drop(("stop", position), code, "weakened", message)
+    if kept:
+        config["stopSequences"] = kept
+
+
+def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> None:
+    """Asks for the form of the answer; what of it cannot be asked for is reported."""
+    path = ("response_format",)
+    kind = wanted["type"]
+    if kind == "text":
+        for name in wanted:
+            if name != "type":
+                writing.loss.drop((*path, name), "unsupported_field", "representation", "free text has no such member")
+        return
+    if kind == "json_schema" and "schema" not in wanted:
+        writing.loss.replace((*path, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
+    if writing.lacks("supports_structured_output", "response_format"):
+        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+        return
+    config["responseMimeType"] = "application/json"
+    if kind == "json_schema" and "schema" in wanted:
+        schema = wanted["schema"]
+        # one that was spelt otherwise waits for whether it still is
+        config["responseJsonSchema"] = schema if writing.spelt else fitted(schema, writing.loss, (*path, "schema"))
+    elif "schema" in wanted:
+        writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
+    for name, severity in _FORMAT_MEMBERS.items():
+        if wanted.get(name) is not None and wanted[name] is not False:
+            message = f"the format has no {name} here"
+            writing.loss.drop((*path, name), "unsupported_field", severity, message)
+    report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
+
+
+_FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
+_FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+
+
 Entries = list[dict[str, Any]]
 
 _SYSTEM: Final = ("systemInstruction", "system_instruction")
@@ -73,7 +366,7 @@ _OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
 _CONFIG: Final = frozenset(("generationConfig", "generation_config"))
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
 
-# ---------------------------------------------------------------------------------------------- from the wire
+# ---------------------------------------------------------------------------------------------- requests, from the wire
 
 
 def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
@@ -109,8 +402,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not contents:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     keep_read(request, encoding)
-    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_quirks(request, reading, endpoint, _with_format)
+    request["provider_state"] = reading.state(encoding=encoding)
+    record_quirks(request, encoding, reading, endpoint, _with_format)
     return extract_format(request), []
 
 
@@ -200,7 +493,7 @@ def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
     return request, spelling
 
 
-# ---------------------------------------------------------------------------------------------- to the wire
+# ---------------------------------------------------------------------------------------------- requests, to the wire
 
 _WRITTEN: Final = frozenset(
     (
@@ -396,7 +689,7 @@ def _takes_label(name: str, value: str, writing: Writing) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------- options
+# ---------------------------------------------------------------------------------------------- options, to the wire
 
 
 def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -509,3 +802,25 @@ def _path_as_sent(path: str, spelling: Wire) -> str:
             place = place.get(sent)
         steps.append(sent)
     return "/" + "/".join(steps)
+
+
+# ---------------------------------------------------------------------------------------------- estimates
+
+_PROVIDED: Final[dict[str, Range | None]] = {
+    "codeExecution": (0, 0, 4_000),
+    "googleSearch": (0, 100, 4_000),
+    "googleMaps": (0, 100, 4_000),
+    "urlContext": (0, 100, 4_000),
+}
+"""Tools of the provider; what they find is not counted as prompt, what they are told by the model is, in part."""
+_KEPT: Final = 4_096
+"""The fewest tokens that the provider keeps as content of a cache."""
+
+
+def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
+    most = window(endpoint)
+    low, likely, high = weighed(gathered(request, endpoint), request, of(endpoint, request), most, _PROVIDED)
+    if ((request.get("options") or {}).get(NAME) or {}).get("cachedContent"):
+        likely, high = likely + _KEPT, high + most
+    return rounded(low, likely, high)

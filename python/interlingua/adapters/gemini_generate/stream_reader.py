@@ -11,12 +11,16 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, within
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, decoded, failed
-from interlingua.adapters.gemini_generate.citations import cite
-from interlingua.adapters.gemini_generate.context import Reading
+from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part
-from interlingua.adapters.gemini_generate.responses import assembled, call_prefix, choice_from_wire, usage_from_wire
-from interlingua.adapters.gemini_generate.state import MODEL, Block
+from interlingua.adapters.gemini_generate.responses import (
+    assembled,
+    call_prefix,
+    choice_from_wire,
+    cite,
+    usage_from_wire,
+)
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest

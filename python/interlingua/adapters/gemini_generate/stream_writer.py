@@ -5,10 +5,9 @@ from typing import Any, Final
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
-from interlingua.adapters.gemini_generate.context import Writing
+from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response
-from interlingua.adapters.gemini_generate.state import MODEL, Block
 from interlingua.adapters.gemini_generate.tables import FINISH_WORD
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

@@ -4,9 +4,11 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._kit import BiMap, Wire
+from interlingua.adapters._order import TURN, Wanted
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
+RESULTS: Final = Wanted(TURN)
 
 PATH: Final = "/models/{model}"
 MODEL_IN_PATH: Final = re.compile(

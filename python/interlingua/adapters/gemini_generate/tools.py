@@ -1,5 +1,13 @@
-"""Tools and the choice among them, both ways."""
+"""
+Tools and the choice among them, both ways; and JSON Schemas, in the two dialects of the wire.
 
+`parameters` and `responseSchema` hold the provider's own Schema object: types in capitals, `nullable`. They are read as
+JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON Schema and are what is written: keywords
+with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
+"""
+
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._free_text import tool_as_function
@@ -13,17 +21,317 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
-from interlingua.adapters.gemini_generate.context import Reading, Writing
-from interlingua.adapters.gemini_generate.schemas import fitted, is_taken, json_schema, rooted
-from interlingua.adapters.gemini_generate.state import members_to_wire, report_cache
-from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, camelised
+from interlingua.adapters.gemini_generate.context import Reading, Writing, members_to_wire, report_cache
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
+from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Schema = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- schemas, from the wire
+
+
+def json_schema(schema: Any) -> Any:
+    """The provider's Schema object as JSON Schema."""
+    if type(schema) is not dict:
+        return schema
+    members = camelised(schema)
+    found: Schema = {}
+    for name, value in members.items():
+        match name:
+            case "type":
+                found[name] = _type(value)
+            case "properties" if type(value) is dict:
+                found[name] = {key: json_schema(part) for key, part in value.items()}
+            case "items":
+                found[name] = json_schema(value)
+            case "anyOf" if type(value) is list:
+                found[name] = [json_schema(part) for part in value]
+            case "nullable" if value is True and type(members.get("type")) in (str, int):
+                pass
+            case "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" if (
+                type(value) is str and value.isdecimal()
+            ):
+                found[name] = int(value)  # the wire spells 64-bit integers as texts
+            case _:
+                found[name] = value
+    if members.get("nullable") is True and type(found.get("type")) is str:
+        found["type"] = [found["type"], "null"]
+    return found
+
+
+def _type(value: Any) -> Any:
+    if type(value) is int and 0 <= value < len(TYPE_NUMBERS):
+        value = TYPE_NUMBERS[value]
+    return value.lower() if type(value) is str else value
+
+
+# ---------------------------------------------------------------------------------------------- schemas, to the wire
+
+_TYPES: Final = frozenset(("string", "number", "integer", "boolean", "array", "object", "null"))
+_PLAIN: Final[dict[str, type]] = {
+    **dict.fromkeys(("description", "title", "format", "$id", "$anchor"), str),
+    **dict.fromkeys(("minimum", "maximum", "minItems", "maxItems"), int),
+    "enum": list,
+}
+"""Keywords that the wire takes, whatever a value of this type says."""
+_NUMBERS: Final = (int, float, Decimal)
+_SILENT: Final = frozenset(
+    ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "strict")
+)
+"""Keywords that hold an answer to nothing: without them the same values satisfy the schema. `strict` is no keyword: it is a member of a
+tool that callers of OpenAI often put into the schema."""
+
+_MOST_LEVELS: Final = 64
+
+
+def is_taken(schema: Schema) -> bool:
+    """Whether the wire takes a schema as it is."""
+    return _fits(schema, 0)
+
+
+def _fits(schema: Any, level: int) -> bool:
+    """Whether nothing has to change in a schema: asked first, for it is so of nearly all."""
+    if type(schema) is not dict:
+        return False
+    if level > _MOST_LEVELS:
+        return True
+    members: Schema = schema
+    for name, value in members.items():
+        if type(value) is _PLAIN.get(name):
+            continue
+        match name:
+            case "type" if type(value) is str:
+                fits = value in _TYPES
+            case "properties" | "$defs":
+                fits = type(value) is dict and _all_fit(value.values(), level + 1)
+            case "items":
+                fits = _fits(value, level + 1)
+            case "additionalProperties":
+                fits = type(value) is bool or _fits(value, level + 1)
+            case "anyOf" | "oneOf" | "prefixItems":
+                fits = type(value) is list and _all_fit(value, level + 1)
+            case _:
+                fits = _holds(name, value)
+        if not fits:
+            return False
+    return True
+
+
+def _all_fit(schemas: Iterable[Any], level: int) -> bool:
+    for schema in schemas:  # noqa: SIM110 a generator costs more than what it asks
+        if not _fits(schema, level):
+            return False
+    return True
+
+
+def _holds(name: str, value: Any) -> bool:
+    """Whether a keyword is one that the wire takes, without schemas in it, and has a value that a schema has there."""
+    if type(value) is _PLAIN.get(name):
+        return True
+    match name:
+        case "type" if type(value) is str:
+            return value in _TYPES
+        case "type":
+            return _are_texts(value) and len(value) > 0 and _TYPES.issuperset(value)
+        case "required" | "propertyOrdering":
+            return _are_texts(value)
+        case "minimum" | "maximum" | "minItems" | "maxItems":
+            return type(value) in _NUMBERS
+        case _:  # a reference, or a keyword that the wire does not take
+            return False
+
+
+def _are_texts(value: Any) -> bool:
+    if type(value) is not list:
+        return False
+    for text in value:  # noqa: SIM110 a generator costs more than what it asks
+        if type(text) is not str:
+            return False
+    return True
+
+
+def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
+    """The schema in the part of JSON Schema that the wire takes; the same object when nothing had to change."""
+    return schema if _fits(schema, 0) else _fitted(schema, loss, path, 0)
+
+
+def _fitted(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:
+    if level > _MOST_LEVELS:
+        return schema
+    made = {name: _inner(schema, name, loss, (*path, name), level + 1) for name in schema}
+    if type(schema.get("$ref")) is str:
+        _stand_alone(made, loss, path)
+    else:
+        _rewrite(made, loss, path)
+        _leave_out(made, loss, path)
+    return made
+
+
+def _inner(schema: Schema, name: str, loss: Loss, path: Path, level: int) -> Any:
+    """The value of a keyword, with the schemas in it fitted."""
+    value = schema[name]
+    match name:
+        case "properties" | "$defs" | "definitions" if type(value) is dict:
+            return {key: _part(part, loss, (*path, key), level) for key, part in value.items()}
+        case "anyOf" | "oneOf" | "prefixItems" if type(value) is list:
+            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
+        case "items" | "allOf" if _is_renamed(schema, name):
+            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
+        case "items" if value is True:
+            return _part(value, loss, path, level)
+        case "items" | "additionalProperties" if type(value) is dict:
+            return _fitted(value, loss, path, level)
+        case _:
+            return value
+
+
+def _part(part: Any, loss: Loss, path: Path, level: int) -> Schema:
+    if type(part) is dict:
+        return _fitted(part, loss, path, level)
+    code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
+    loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
+    return {}
+
+
+# -- references
+
+
+def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
+    """A reference stands alone, but for keywords that begin with a dollar sign."""
+    target: str = made["$ref"]
+    if target.startswith("#/definitions/"):
+        made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
+        loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "definitions have one place")
+    _unite_definitions(made, loss, path)
+    for name in [name for name in made if not _stands_beside(name, made[name])]:
+        del made[name]
+        weak = name not in _SILENT and name not in ("description", "title")
+        code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "representation")
+        loss.drop((*path, name), code, severity, "a reference stands alone")
+
+
+def _stands_beside(name: str, value: Any) -> bool:
+    return name == "$ref" or (name == "$defs" and type(value) is dict) or (name[:1] == "$" and _holds(name, value))
+
+
+def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
+    """Definitions under their older name go to where the others are, unless a name of them is taken there."""
+    older = made.get("definitions")
+    if type(older) is not dict:
+        return
+    message = "definitions have one place"
+    if "$defs" not in made:
+        made["$defs"] = made.pop("definitions")
+        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "representation", message)
+    elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
+        for name in older:
+            loss.move(
+                (*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "representation", message
+            )
+        made["$defs"] = {**there, **made.pop("definitions")}
+        loss.drop((*path, "definitions"), "schema_rewritten", "representation", message)
+
+
+# -- keywords
+
+
+def _is_renamed(schema: Schema, name: str) -> bool:
+    """Whether schemas stand in a list under a name that has an equal: those of a tuple, and a lone one of which all hold."""
+    value = schema.get(name)
+    if type(value) is not list:
+        return False
+    return "prefixItems" not in schema if name == "items" else len(value) == 1 and "anyOf" not in schema
+
+
+def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
+    """Keywords that have an equal on the wire."""
+    _unite_definitions(made, loss, path)
+    for name, equal, message in _RENAMED:
+        if _is_renamed(made, name):
+            made[equal] = made.pop(name)
+            loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
+    if "const" in made and "enum" not in made:
+        message = "a constant is the one value of an enumeration"
+        _replace(made, "const", "enum", [made["const"]], message, loss, path)
+    kind = made.get("type")
+    if type(kind) is str and kind.lower() in _TYPES:
+        if kind.lower() != kind:
+            made["type"] = kind.lower()
+            loss.replace((*path, "type"), made["type"], "schema_rewritten", "representation", "types are in lower case")
+        if made.get("nullable") is True:
+            _replace(made, "nullable", "type", [made["type"], "null"], "null is a type", loss, path)
+    for name, limit, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
+        value = made.get(name)
+        if made.get("type") == "integer" and type(value) is int and limit not in made:
+            _replace(made, name, limit, value + step, "the same limit of whole numbers", loss, path)
+
+
+_RENAMED: Final = (
+    ("items", "prefixItems", "the items of a tuple"),
+    ("allOf", "anyOf", "all of one are any of one"),
+)
+
+
+def _replace(made: Schema, name: str, equal: str, value: Any, message: str, loss: Loss, path: Path) -> None:
+    del made[name]
+    made[equal] = value
+    loss.drop((*path, name), "schema_rewritten", "representation", message)
+    loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
+
+
+def _leave_out(made: Schema, loss: Loss, path: Path) -> None:
+    """Keywords that the wire does not take, or not with their value: what they say goes to the description."""
+    said: list[str] = []
+    for name in [name for name, value in made.items() if not (_holds_schemas(name, value) or _holds(name, value))]:
+        value = made.pop(name)
+        if name in _SILENT or value is None or (name == "nullable" and value is False):
+            message = "the same values satisfy the schema without it"
+            loss.drop((*path, name), "schema_rewritten", "representation", message)
+            continue
+        said.append(f"{name}: {json.dumps(value).decode()}")
+        message = "the target does not take this keyword; the description says it"
+        loss.drop((*path, name), "schema_weakened", "weakened", message)
+    if not said:
+        return
+    before = made.get("description")
+    text = f"{{{', '.join(said)}}}"
+    made["description"] = f"{before}\n\n{text}" if before else text
+    message = "the description says what the target does not take"
+    loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
+
+
+def _holds_schemas(name: str, value: Any) -> bool:
+    """Whether a keyword has the schemas that the wire takes in it, fitted as they are."""
+    match name:
+        case "properties" | "$defs":
+            return type(value) is dict
+        case "anyOf" | "oneOf" | "prefixItems":
+            return type(value) is list
+        case "items":
+            return type(value) is dict
+        case "additionalProperties":
+            return type(value) is dict or type(value) is bool
+        case _:
+            return False
+
+
+def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
+    """The schema of a function's arguments: an object at the root."""
+    kind = schema.get("type")
+    if kind == "object" or type(schema.get("$ref")) is str:
+        return schema
+    same = kind is None or (type(kind) is list and "object" in kind)
+    code, severity = ("schema_rewritten", "representation") if same else ("schema_weakened", "weakened")
+    loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+    return {**schema, "type": "object"}
+
 
 Tool = dict[str, Any]
 
-# ---------------------------------------------------------------------------------------------- from the wire
+# ---------------------------------------------------------------------------------------------- tools, from the wire
 
 _FUNCTION: Final = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
 _USUAL: Final = _FUNCTION - {"parameters"}
@@ -138,7 +446,7 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
 CHOICE: Final = ("mode", "allowedFunctionNames")
 """The members of a `functionCallingConfig` that are the choice."""
 
-# ---------------------------------------------------------------------------------------------- to the wire
+# ---------------------------------------------------------------------------------------------- tools, to the wire
 
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:

@@ -9,14 +9,14 @@ it, and no order among them, so blocks are read in the order in which the server
 images, text, calls. Blocks in another order are moved and several texts become one, both reported. Calls and results
 find each other by id, by name or by position, whatever the client and the age of the server left of it.
 
-The sections: tables · schemas · blocks · images · tools · messages · requests · responses · stream reader and writer ·
-errors · estimates.
+The sections: tables · blocks (and images) · tools (schemas, calls) · messages · requests · responses · stream reader and
+writer · errors.
 """
 
 from typing import Final
 
+from interlingua.adapters._estimates import estimate
 from interlingua.adapters.ollama_chat.errors import error, to_wire_error
-from interlingua.adapters.ollama_chat.estimates import estimate
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
 from interlingua.adapters.ollama_chat.stream_reader import stream_decoder

@@ -1,9 +1,22 @@
-"""What all blocks have in common: what none has a place for, and items that go back as they came."""
+"""
+What all blocks have in common: what none has a place for, and items that go back as they came; and images, which are bytes
+without an address, whose type the server tells by itself. Each is written above read.
+"""
 
-from typing import Any
+from typing import Any, Final
 
-from interlingua.adapters._kit import report_foreign_state, report_own_state, report_unknown
-from interlingua.adapters.ollama_chat.tables import Reading, Writing
+from interlingua.adapters._kit import (
+    BLOCK_MEMBERS,
+    NOTHING,
+    parse_data_uri,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+    severity_of,
+)
+from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
+from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -26,3 +39,94 @@ def opaque(value: Any, kind: str, reading: Reading) -> Block:
     if not isinstance(value, dict):
         raise TypeError(value)
     return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
+
+
+_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
+
+
+# ---------------------------------------------------------------------------------------------------- images, to the wire
+
+
+def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tuple[str, str] | None:
+    """Code and message when an image cannot be written.
+
+    An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
+    image of an answer is, and the official one for Python fails on the texts that its server would send.
+    """
+    if answer and not writing.owned(block):
+        return "unsupported_block", "an answer has no images that every client of this wire can read"
+    if writing.refuses("images", "image"):
+        return "unsupported_model", "the model takes no image"
+    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
+        return "unsupported_source", "the model does not take this media type"
+    source = block["source"]
+    data = source.get("data", "")
+    if source["kind"] == "url":
+        inline = parse_data_uri(data)
+        data = inline[1] if inline is not None else ""
+    if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
+        return None
+    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
+
+
+def _link(block: Block, writing: Writing) -> str | None:
+    """The spelling of an own image that is no bare base64 data, when it still says the image."""
+    written = (writing.owned(block).get("encoding") or NOTHING).get("image")
+    if not isinstance(written, str):
+        return None
+    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
+    return written if read.get("source") == block["source"] else None
+
+
+def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
+    """The base64 data of an image; the server tells its type from the bytes."""
+    loss, source = writing.loss, block["source"]
+    if len(block) > 3 or "media_type" not in block:
+        if block.get("detail") is not None:
+            severity = severity_of("detail", block["detail"], "weakened")
+            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
+        finish_block(block, _IMAGE, path, writing)
+    if len(source) > 2:
+        report_unknown(source, _SOURCE, loss, (*path, "source"))
+    if (written := _link(block, writing)) is not None:
+        return written
+    data: str = source["data"]
+    if source["kind"] == "url":
+        _, data = parse_data_uri(data) or ("", "")
+        value = {"kind": "base64", "data": data}
+        loss.replace(
+            (*path, "source"), value, "unsupported_source", "representation", "a data URI is written as its bytes"
+        )
+    told = sniff("image", data)
+    if block.get("media_type") != told:
+        code = "unsupported_value" if block.get("media_type") else "required_default"
+        message = "the server tells the type of an image from its bytes"
+        loss.replace((*path, "media_type"), told, code, "representation", message)
+    return data
+
+
+# ---------------------------------------------------------------------------------------------------- images, from the wire
+
+
+def answered_image(image: Any, reading: Reading) -> Block:
+    """An image of an answer, with its origin: it is written to this wire again, others are not."""
+    block = image_from_wire(image, reading)
+    if block["type"] == "image" and "provider_state" not in block:
+        block["provider_state"] = reading.endpoint.state()
+    return block
+
+
+def image_from_wire(image: Any, reading: Reading) -> Block:
+    """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
+    if isinstance(image, str):
+        if image and may_be_base64(image):
+            source = {"kind": "base64", "data": image}
+            return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
+            source = {"kind": "base64", "data": inline[1]}
+            block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
+            return reading.mark(block, None, {"image": image})
+        if image.startswith(("http://", "https://")):
+            return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
+    return opaque({"image": image}, IMAGES, reading)

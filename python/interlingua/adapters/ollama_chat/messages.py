@@ -18,10 +18,23 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._media import document_as_text
-from interlingua.adapters._order import longest_rising, moves_to
-from interlingua.adapters._results import note_disorder, ordered, result_of
-from interlingua.adapters.ollama_chat.blocks import finish_block
-from interlingua.adapters.ollama_chat.images import answered_image, image_from_wire, image_refused, image_to_wire
+from interlingua.adapters._order import (
+    MESSAGE,
+    Wanted,
+    arranged,
+    longest_rising,
+    moves_behind,
+    moves_to,
+    note_disorder,
+    result_of,
+)
+from interlingua.adapters.ollama_chat.blocks import (
+    answered_image,
+    finish_block,
+    image_from_wire,
+    image_refused,
+    image_to_wire,
+)
 from interlingua.adapters.ollama_chat.tables import (
     CALLS,
     NAME,
@@ -36,6 +49,8 @@ from interlingua.canonical.loss import Path, pointer
 Block = dict[str, Any]
 Message = dict[str, Any]
 
+_RESULTS: Final = Wanted(MESSAGE)
+
 _TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 
 
@@ -49,7 +64,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
+    order = arranged(messages, _RESULTS, writing)
     if writing.same_origin or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
@@ -67,9 +82,8 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
     # last of all: what an entry names must still stand in its place
-    for position, to in moves:
-        why = "results follow their calls directly, in the order of the calls"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
+    for position, to in moves_behind(order, messages):
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
     return body
 
 
@@ -382,7 +396,7 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
     value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     match block.get("kind"):
-        case "tool_calls" if not is_call(value):
+        case "tool_calls" if not is_call(value, reading):
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)
@@ -448,7 +462,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, reading.endpoint.state)
+    note_disorder(read, _RESULTS, reading.endpoint.state)
     return read
 
 

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
+from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error_from_body
-from interlingua.adapters.ollama_chat.images import answered_image
 from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
 from interlingua.adapters.ollama_chat.tables import Reading
 from interlingua.adapters.ollama_chat.tools import call_from_wire

@@ -15,25 +15,22 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._results import note_disorder, ordered, result_of
-from interlingua.adapters.openai_chat.contents import (
-    content_from_wire,
-    content_to_wire,
-    filled,
-    finish_message,
-    finish_reading,
-    spelt,
-    write_emptiness,
-)
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters._order import MESSAGE, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters.openai_chat.parts import (
     SYSTEM,
     TOOL,
     USER,
     Block,
+    content_from_wire,
+    content_to_wire,
+    filled,
+    finish_message,
+    finish_reading,
     part_to_wire,
+    spelt,
+    write_emptiness,
 )
-from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS
 from interlingua.adapters.openai_chat.turns import OF_THE_MODEL, assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -41,6 +38,8 @@ from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 Request = dict[str, Any]
+
+_RESULTS: Final = Wanted(MESSAGE)
 
 
 def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
@@ -54,7 +53,8 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM, NOTHING)
         if content is not None:
             body.append({"role": "system", "content": content})
-    order, moves = ordered(messages, NAME, writing.encoding_of if writing.same_origin else None)
+    order = arranged(messages, _RESULTS, writing)
+    moves = moves_behind(order, messages)
     writing.moved = frozenset([position for position, _ in moves])
     writing.order = [messages[position] for position in order] if moves else messages
     runs = _Runs(writing)
@@ -75,8 +75,7 @@ def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
         _begun(body[-1], order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
-        why = "results follow their calls directly and in their order"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", why)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
     runs.report()
     return body
 
@@ -276,7 +275,7 @@ def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
             read.append(message_from_wire(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, reading.state)
+    note_disorder(read, _RESULTS, reading.state)
     return read
 
 

@@ -1,5 +1,5 @@
 """
-Content parts and blocks: `part_to_wire` above `part_from_wire`, the same kinds in the same order.
+Content: parts and blocks, by rows, the citations of a text, and what all messages have.
 
 A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole, and nothing of it is guessed.
 """
@@ -8,18 +8,18 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
+from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
+    MESSAGE_MEMBERS,
+    NOTHING,
     Wire,
-    data_uri,
     report_foreign_state,
     report_own_state,
     report_unknown,
     within,
 )
 from interlingua.adapters._media import (
-    DETAILS,
     document_as_text,
     inline,
     is_fetched,
@@ -30,25 +30,139 @@ from interlingua.adapters._media import (
     sniff,
     source_refused,
 )
-from interlingua.adapters._results import note
-from interlingua.adapters.openai_chat.context import Reading, Writing
-from interlingua.adapters.openai_chat.tables import AUDIO, BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
+from interlingua.adapters._openai_parts import (
+    BYTES,
+    FILE,
+    OF_DOCUMENTS,
+    WEB,
+    CacheMark,
+    address,
+    detail,
+    is_of_another,
+    opaque,
+    report_media_type,
+    report_of_document,
+)
+from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Reading, Writing, extras
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
-
-_TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
-_MEDIA: Final = (*BLOCK_MEMBERS, "source", "media_type")
-_IMAGE: Final = frozenset((*_MEDIA, "detail"))
-_AUDIO: Final = frozenset((*_MEDIA, "transcript"))
-_VIDEO: Final = frozenset(_MEDIA)
-_DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
-_CACHE: Final = frozenset(("ttl",))
+Message = dict[str, Any]
 
 USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
 
+# ---------------------------------------------------------------------------------------------------- rows
+
+MARK: Final = CacheMark("cache_control", "prompt_cache_breakpoint")
+
+
+def _read_data(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str or not may_be_base64(raw):
+        raise TypeError("data")
+    block["source"] = {"kind": "base64", "data": raw}
+
+
+def _read_format(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str or not _FORMAT.fullmatch(raw) or raw in _SPELT_OTHERWISE:
+        raise TypeError("format")
+    block["media_type"] = AUDIO.there.get(raw) or f"audio/{raw}"
+
+
+_FORMAT: Final = re.compile(r"[A-Za-z0-9_.+-]+")
+_SPELT_OTHERWISE: Final = ("mpeg", "x-wav", "wave", "vnd.wave")
+
+
+def _write_format(block: Item, writing: Writing, path: Path) -> str:
+    written, name = _audio_format(block)
+    report_media_type(written, block.get("media_type"), path, writing)
+    return name
+
+
+def _audio_format(block: Block) -> tuple[str, str]:
+    """The media type of a sound, and the word that the wire has for it."""
+    media_type = block.get("media_type")
+    written = _ALIASES.get(media_type or sniff("audio", block["source"]["data"]), media_type or "audio/wav")
+    return written, AUDIO.back.get(written) or written.removeprefix("audio/")
+
+
+_ALIASES: Final = {
+    "audio/wav": "audio/wav",
+    "audio/x-wav": "audio/wav",
+    "audio/wave": "audio/wav",
+    "audio/vnd.wave": "audio/wav",
+    "audio/mpeg": "audio/mpeg",
+    "audio/mp3": "audio/mpeg",
+}
+
+
+def _read_sound(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("input_audio")
+    block["source"] = {"kind": BYTES if may_be_base64(raw) else WEB, "data": raw}
+
+
+def _write_data(block: Item, _: Writing, __: Path) -> Any:
+    return block["source"]["data"]
+
+
+def _read_file_name(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("filename")
+    block["name"] = raw
+
+
+def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
+    name = block.get("name")
+    if name is not None:
+        return name
+    if block["source"]["kind"] != BYTES or writing.owned(block):
+        return ABSENT
+    # a file given by its bytes is refused without a name
+    message = "the wire demands a file name"
+    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
+    return "document"
+
+
+_FILE_NAME: Final = Member("filename", ("name",), _read_file_name, _write_file_name, always=True, soft=True)
+_TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
+_SAID: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
+_REFUSAL: Final = Row(
+    {"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal", "citations")
+)
+_IMAGE: Final = Row(
+    {"type": "image_url"}, inside("image_url", Row({}, address("url", WEB, BYTES), detail(soft=True)), "url"), mark=MARK
+)
+_VIDEO: Final = Row({"type": "video_url"}, inside("video_url", Row({}, address("url", WEB, BYTES)), "url"), mark=MARK)
+_AUDIO: Final = Row(
+    {"type": "input_audio"},
+    inside(
+        "input_audio",
+        Row(
+            {},
+            Member("data", ("source",), _read_data, _write_data, needed=True),
+            Member("format", ("media_type",), _read_format, _write_format, needed=True),
+        ),
+    ),
+    mark=MARK,
+)
+_SOUND: Final = Row({"type": "input_audio"}, Member("input_audio", ("source",), _read_sound, _write_data), mark=MARK)
+_FILE: Final = Row(
+    {"type": "file"},
+    inside("file", Row({}, address("file_id", FILE), address("file_data", WEB, BYTES), _FILE_NAME)),
+    mark=MARK,
+    beside=OF_DOCUMENTS,
+)
+_DOCUMENT: Final = Row(
+    {"type": "document_url"},
+    address("document_url", WEB, BYTES),
+    text("document_name", "name"),
+    mark=MARK,
+    beside=OF_DOCUMENTS,
+)
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -59,8 +173,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing, place)
-        case "document" if place != ASSISTANT and (text := document_as_text(block, path, writing.loss)) is not None:
-            return _text_to_wire(text, path, writing, place)
+        case "document" if place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(words, path, writing, place)
         case "image" | "audio" | "video" | "document":
             return _media_to_wire(block, path, writing, place)
         case "opaque":
@@ -69,22 +183,18 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
                     block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
                 )
                 return block["value"]
-            return _lost(block, path, writing, "foreign_state", "an item of another provider has no form here")
+            return lost_part(block, path, writing, "foreign_state", "an item of another provider has no form here")
         case "thinking" | "redacted_thinking":
-            return _lost(block, path, writing, "unsupported_block", "reasoning has no form in this place")
+            return lost_part(block, path, writing, "unsupported_block", "reasoning has no form in this place")
         case "tool_use" | "tool_result":
-            return _lost(block, path, writing, "unsupported_block", "calls and results have no form in this place")
+            return lost_part(block, path, writing, "unsupported_block", "calls and results have no form in this place")
         case _:
-            return _lost(block, path, writing, "unknown_block", "a block of a type that this version does not know")
-
-
-def _lost(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
-    return writing.loss.block(path, block, code, "lost", message)
+            return lost_part(block, path, writing, "unknown_block", "a block of a type that this version does not know")
 
 
 def lost_part(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
     """Reports a block that has no form; gives the text part for its place when the policy wants one."""
-    return _lost(block, path, writing, code, message)
+    return writing.loss.block(path, block, code, "lost", message)
 
 
 def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> None:
@@ -99,58 +209,39 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
-    state = writing.owned(block)
     if block.get("refusal") and (place == ASSISTANT or writing.has_quirk(block, place)):
-        part: Wire = {**state.get("fields", {}), "type": "refusal", "refusal": block["text"]}
+        row = _REFUSAL
     else:
-        part = {**state.get("fields", {}), "type": "text", "text": block["text"]}
-        if block.get("refusal"):
-            message = "only an assistant's text can be marked as a refusal"
-            writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-    if block.get("citations") and place != ASSISTANT:
-        message = "citations have no form in this place"
-        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    finish_block(block, part, _TEXT, state, path, writing)
-    return part
-
-
-def finish_block(
-    block: Block, part: Wire, known: frozenset[str], state: Mapping[str, Any], path: Path, writing: Writing
-) -> None:
-    """What all blocks have: a cache hint, state of another provider, members that this version does not know."""
-    if block.get("cache") is not None:
-        cache_to_wire(block["cache"], part, state, (*path, "cache"), writing)
-    if state:
-        report_own_state(state, writing.loss, path)
-    elif "provider_state" in block:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-    report_unknown(block, known, writing.loss, path)
+        row = _SAID if place == ASSISTANT else _TEXT
+    return write_item(row, block, writing, path)
 
 
 def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
-    kind = block["type"]
-    state = writing.owned(block)
+    kind: str = block["type"]
     if (refusal := _media_refused(kind, block, writing, place)) is not None:
-        return _lost(block, path, writing, *refusal)
-    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
-    match kind:
-        case "image":
-            part = _image_to_wire(block, path, writing, state)
-        case "audio":
-            part = _audio_to_wire(block, path, writing, state)
-        case "video":
-            part = _video_to_wire(block, path, writing, state)
-        case _:
-            part = _document_to_wire(block, path, writing, state)
-    if part is None:
+        return lost_part(block, path, writing, *refusal)
+    source, spelt = block["source"], writing.encoding_of(block)
+    row, kinds = _MEDIA[kind]
+    if kind == "audio" and spelt.get("input_audio") == "string":
+        row, kinds = _SOUND, (WEB, BYTES)
+    elif kind == "document" and source["kind"] != FILE:
+        by_url = source["kind"] == WEB and not writing.owned(block) and writing.dialect.get("document_url")
+        if spelt.get("part") == "document_url" or by_url:
+            row = _DOCUMENT
+    if source["kind"] not in kinds or is_of_another(source, writing):
         message = source_refused(block, f"the wire does not take this source of {kind}")
-        return _lost(block, path, writing, "unsupported_source", message)
-    finish_block(block, part, _KNOWN[kind], state, path, writing)
-    fields = state.get("fields")
-    return {**fields, **part} if fields else part
+        return lost_part(block, path, writing, "unsupported_source", message)
+    if kind == "document":
+        report_of_document(block, path, writing)
+    return write_item(row, block, writing, path)
 
 
-_KNOWN: Final = {"image": _IMAGE, "audio": _AUDIO, "video": _VIDEO, "document": _DOCUMENT}
+_MEDIA: Final[Mapping[str, tuple[Row, tuple[str, ...]]]] = {
+    "image": (_IMAGE, (WEB, BYTES)),
+    "audio": (_AUDIO, (BYTES,)),
+    "video": (_VIDEO, (WEB, BYTES)),
+    "document": (_FILE, (WEB, BYTES, FILE)),
+}
 _SUPPORTS: Final = {
     "image": "supports_images",
     "audio": "supports_audio",
@@ -208,13 +299,6 @@ def _is_audio(block: Block, writing: Writing) -> bool:
     return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
 
 
-def _audio_format(block: Block) -> tuple[str, str]:
-    """The media type of a sound, and the word that the wire has for it."""
-    media_type = block.get("media_type")
-    written = _ALIASES.get(media_type or sniff("audio", block["source"]["data"]), media_type or "audio/wav")
-    return written, AUDIO.back.get(written) or written.removeprefix("audio/")
-
-
 def _is_file(block: Block, writing: Writing) -> bool:
     """Whether a document is given by what the provider takes: bytes, a file id, and only some take an address."""
     source = block["source"]
@@ -252,377 +336,299 @@ def record_quirks(blocks: list[Block], place: str, reading: Reading) -> None:
                 note(block, "odd", reading.state, imprint(block, place))
 
 
-def _image_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    url = _address(block, path, writing)
-    if url is None:
-        return None
-    if state.get("encoding", {}).get("image_url") == "string":
-        return {"type": "image_url", "image_url": url}
-    image: Wire = {**state.get("fields", {}).get("image_url", {}), "url": url}
-    if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.whole or state.get("encoding", {}).get("detail") == detail:
-            image["detail"] = detail
-        else:
-            message = "the wire has no such word for how closely to look"
-            writing.loss.drop((*path, "detail"), "unsupported_value", "weakened", message)
-    return {"type": "image_url", "image_url": image}
-
-
-def _audio_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    source = block["source"]
-    if state.get("encoding", {}).get("input_audio") == "string":
-        return {"type": "input_audio", "input_audio": source["data"]}
-    if source["kind"] != "base64":
-        return None
-    written, name = _audio_format(block)
-    _replace_media_type(written, block.get("media_type"), path, writing)
-    if block.get("transcript") is not None:
-        message = "a transcript has no form beside its sound"
-        writing.loss.drop((*path, "transcript"), "unsupported_field", "weakened", message)
-    inner = state.get("fields", {}).get("input_audio", {})
-    return {"type": "input_audio", "input_audio": {**inner, "data": source["data"], "format": name}}
-
-
-_ALIASES: Final = {
-    "audio/wav": "audio/wav",
-    "audio/x-wav": "audio/wav",
-    "audio/wave": "audio/wav",
-    "audio/vnd.wave": "audio/wav",
-    "audio/mpeg": "audio/mpeg",
-    "audio/mp3": "audio/mpeg",
-}
-
-
-def _video_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    url = _address(block, path, writing)
-    if url is None:
-        return None
-    if state.get("encoding", {}).get("video_url") == "string":
-        return {"type": "video_url", "video_url": url}
-    return {"type": "video_url", "video_url": {**state.get("fields", {}).get("video_url", {}), "url": url}}
-
-
-def _document_to_wire(block: Block, path: Path, writing: Writing, state: Mapping[str, Any]) -> Wire | None:
-    source = block["source"]
-    if source["kind"] == "file_id":
-        provider = source.get("provider")
-        if provider is not None and writing.endpoint.provider not in (None, provider):
-            return None
-        file: Wire = {"file_id": source.get("data", "")}
-        if block.get("media_type") is not None:
-            message = "the provider knows the type of its file"
-            writing.loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-    else:
-        by_url = source["kind"] == "url"
-        as_address = state.get("encoding", {}).get("part") == "document_url" or (
-            by_url and not state and writing.dialect.get("document_url")
-        )
-        url = _address(block, path, writing)
-        if url is None:
-            return None
-        if as_address:
-            return _document_address(block, url, path, writing)
-        file = {"file_data": url}
-    _document_extras(block, path, writing)
-    if block.get("name") is not None:
-        file["filename"] = block["name"]
-    elif "file_data" in file and not state and source["kind"] == "base64":
-        # a file given by its bytes is refused without a name
-        file["filename"] = "document"
-        message = "the wire demands a file name"
-        writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
-    return {"type": "file", "file": {**state.get("fields", {}).get("file", {}), **file}}
-
-
-def _document_address(block: Block, url: str, path: Path, writing: Writing) -> Wire:
-    _document_extras(block, path, writing)
-    part: Wire = {"type": "document_url", "document_url": url}
-    if block.get("name") is not None:
-        part["document_name"] = block["name"]
-    return part
-
-
-def _document_extras(block: Block, path: Path, writing: Writing) -> None:
-    for name in ("title", "context", "citations_enabled"):
-        if block.get(name):
-            message = f"the wire has no {name.replace('_', ' ')} of a document"
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-        elif block.get(name) == "":
-            writing.loss.drop((*path, name), "unsupported_field", "representation", "an empty text is left out")
-
-
-def _address(block: Block, path: Path, writing: Writing) -> str | None:
-    """The URL of a medium: its own, or a data URI of its bytes. None for a source that has none."""
-    source = block["source"]
-    match source["kind"]:
-        case "base64":
-            media_type = block.get("media_type")
-            written = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], source["data"])
-            if written != media_type:
-                _replace_media_type(written, media_type, path, writing)
-            return data_uri(written, source["data"])
-        case "url":
-            url: str = source.get("data", "")
-            found = inline(url)
-            if found is not None:
-                _replace_media_type(found[0], block.get("media_type"), path, writing)
-                value = {"kind": "base64", "data": found[1]}
-                message = "a data URI is read back as its bytes"
-                writing.loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
-            elif block.get("media_type") is not None:
-                message = "the server tells the type of a file that it fetches"
-                writing.loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-            return url
-        case _:
-            return None
-
-
-def _replace_media_type(written: str, given: str | None, path: Path, writing: Writing) -> None:
-    if written != given:
-        code = "required_default" if given is None else "unsupported_value"
-        message = "the media type is written as the wire demands it"
-        writing.loss.replace((*path, "media_type"), written, code, "representation", message)
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
 def part_from_wire(part: Any, reading: Reading) -> Block:
     """The block for a content part. Raises `KeyError` and its like for what is no part at all."""
-    block = _READERS.get(part.get("type"), _no_reader)(part, reading)
-    return opaque(part, reading, part.get("type")) if block is None else block
+    kind = part.get("type")
+    try:
+        block = _read_part(part, kind, reading)
+    except (KeyError, TypeError):
+        block = None
+    return opaque(part, reading, kind) if block is None else block
 
 
-def opaque(value: Wire, reading: Reading, kind: Any) -> Block:
-    """An item of the wire, kept whole."""
-    block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter, "value": value}
-    if reading.endpoint.provider is not None:
-        block["provider"] = reading.endpoint.provider
-    if reading.endpoint.origin is not None:
-        block["origin"] = reading.endpoint.origin
-    if isinstance(kind, str):
-        block["kind"] = kind
-    elif not isinstance(value, dict):
-        raise TypeError(value)
-    return block
-
-
-def _no_reader(part: Wire, reading: Reading) -> Block | None:
-    return None
-
-
-def _text_from_wire(part: Wire, reading: Reading) -> Block | None:
-    text = part.get("text")
-    if not isinstance(text, str):
-        return None
-    if len(part) == 2:
-        return {"type": "text", "text": text}
-    return _finish_part(part, {"type": "text", "text": text}, _TEXT_PART, reading)
-
-
-def _refusal_from_wire(part: Wire, reading: Reading) -> Block | None:
-    if not isinstance(part.get("refusal"), str):
-        return None
-    block = {"type": "text", "text": part["refusal"], "refusal": True}
-    return _finish_part(part, block, _REFUSAL_PART, reading, encoding={"part": "refusal"})
-
-
-def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
-    return _linked(part, "image_url", "image", _IMAGE_PART, reading)
-
-
-def _video_from_wire(part: Wire, reading: Reading) -> Block | None:
-    block = _linked(part, "video_url", "video", _VIDEO_PART, reading)
-    if block is not None:  # it may go back where it came from, even when nothing is known of the provider
-        state = block.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", {}), "part": "video_url"}
-    return block
-
-
-def _linked(part: Wire, member: str, kind: str, known: frozenset[str], reading: Reading) -> Block | None:
-    inner = part.get(member)
-    encoding: dict[str, Any] | None = None
-    fields: dict[str, Any] | None = None
-    detail: Any = None
-    if isinstance(inner, str):
-        url, encoding = inner, {member: "string"}
-    elif isinstance(inner, dict) and isinstance(inner.get("url"), str):
-        url, detail = inner["url"], inner.get("detail")
-        if len(inner) > 1:
-            kept = {k: v for k, v in inner.items() if k != "url" and not (k == "detail" and isinstance(v, str))}
-            fields = {member: kept} if kept else None
-    else:
-        return None
-    block: Block = {"type": kind, "source": _source(url)}
-    _read_media_type(block, url)
-    if isinstance(detail, str):
-        if kind != "image":
-            fields = {member: {**(fields or {}).get(member, {}), "detail": detail}}
-        else:
-            block["detail"] = detail
-            if detail not in DETAILS:
-                encoding = {**(encoding or {}), "detail": detail}
-    return _finish_part(part, block, known, reading, fields=fields, encoding=encoding)
-
-
-def _source(url: str) -> dict[str, Any]:
-    found = inline(url)
-    return {"kind": "url", "data": url} if found is None else {"kind": "base64", "data": found[1]}
-
-
-def _read_media_type(block: Block, url: str) -> None:
-    if block["source"]["kind"] == "base64":
-        block["media_type"] = url[5 : url.index(";")]
-
-
-_FORMAT: Final = re.compile(r"[A-Za-z0-9_.+-]+")
-
-
-def _audio_from_wire(part: Wire, reading: Reading) -> Block | None:
-    inner = part.get("input_audio")
-    if isinstance(inner, str):
-        kind = "base64" if may_be_base64(inner) else "url"
-        block: Block = {"type": "audio", "source": {"kind": kind, "data": inner}}
-        return _finish_part(part, block, _AUDIO_PART, reading, encoding={"input_audio": "string"})
-    if not isinstance(inner, dict) or not isinstance(inner.get("data"), str) or not may_be_base64(inner["data"]):
-        return None
-    name = inner.get("format")
-    if not isinstance(name, str) or not _FORMAT.fullmatch(name) or name in ("mpeg", "x-wav", "wave", "vnd.wave"):
-        return None
-    media_type = AUDIO.there.get(name) or f"audio/{name}"
-    block = {"type": "audio", "source": {"kind": "base64", "data": inner["data"]}, "media_type": media_type}
-    kept = {k: v for k, v in inner.items() if k not in ("data", "format")}
-    return _finish_part(part, block, _AUDIO_PART, reading, fields={"input_audio": kept} if kept else None)
-
-
-def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
-    file = part.get("file")
-    if not isinstance(file, dict):
-        return None
-    file_id, data = file.get("file_id"), file.get("file_data")
-    if isinstance(file_id, str) and "file_data" not in file:
-        source: dict[str, Any] = {"kind": "file_id", "data": file_id}
-        if reading.endpoint.provider is not None:
-            source["provider"] = reading.endpoint.provider
-        block: Block = {"type": "document", "source": source}
-    elif isinstance(data, str) and "file_id" not in file and (data[:4].lower() == "http" or inline(data)):
-        block = {"type": "document", "source": _source(data)}
-        _read_media_type(block, data)
-    else:
-        return None
-    kept = {k: v for k, v in file.items() if k not in ("file_id", "file_data", "filename")}
-    if isinstance(file.get("filename"), str):
-        block["name"] = file["filename"]
-    elif "filename" in file:
-        kept["filename"] = file["filename"]
-    # without a state a file written by its bytes is given a name
-    encoding = {"part": "file"} if "name" not in block or block["source"]["kind"] == "url" else None
-    return _finish_part(part, block, _FILE_PART, reading, fields={"file": kept} if kept else None, encoding=encoding)
-
-
-def _document_from_wire(part: Wire, reading: Reading) -> Block | None:
-    url = part.get("document_url")
-    if not isinstance(url, str) or not isinstance(part.get("document_name", ""), str):
-        return None
-    block: Block = {"type": "document", "source": _source(url)}
-    _read_media_type(block, url)
-    if "document_name" in part:
-        block["name"] = part["document_name"]
-    return _finish_part(part, block, _DOCUMENT_PART, reading, encoding={"part": "document_url"})
-
-
-_READERS: Final[dict[Any, Any]] = {
-    "text": _text_from_wire,
-    "refusal": _refusal_from_wire,
-    "image_url": _image_from_wire,
-    "video_url": _video_from_wire,
-    "input_audio": _audio_from_wire,
-    "file": _file_from_wire,
-    "document_url": _document_from_wire,
-}
-
-_TEXT_PART: Final = frozenset(("type", "text"))
-_REFUSAL_PART: Final = frozenset(("type", "refusal"))
-_IMAGE_PART: Final = frozenset(("type", "image_url"))
-_VIDEO_PART: Final = frozenset(("type", "video_url"))
-_AUDIO_PART: Final = frozenset(("type", "input_audio"))
-_FILE_PART: Final = frozenset(("type", "file"))
-_DOCUMENT_PART: Final = frozenset(("type", "document_url", "document_name"))
-
-
-def _finish_part(
-    part: Wire,
-    block: Block,
-    known: frozenset[str],
-    reading: Reading,
-    fields: dict[str, Any] | None = None,
-    encoding: dict[str, Any] | None = None,
-) -> Block:
-    if not within(part, known):
-        kept = {name: value for name, value in part.items() if name not in known}
-        encoding = cache_from_wire(kept, block, encoding, reading)
-        if kept:
-            fields = {**(fields or {}), **kept}
-    return reading.mark(block, fields, encoding)
-
-
-# ---------------------------------------------------------------------------------------------------- cache hints
-
-
-def cache_to_wire(cache: dict[str, Any], item: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    """Puts a cache hint on a part, message, call or tool: where it stood, or where the dialect has a place for it."""
-    encoding = state.get("encoding", {})
-    member = encoding.get("cache") or writing.dialect.get("cache_hints")
-    loss = writing.loss
-    match member:
-        case "cache_control":
-            item["cache_control"] = {"type": "ephemeral"}
-            if cache.get("ttl") is not None:
-                item["cache_control"]["ttl"] = cache["ttl"]
-        case "prompt_cache_breakpoint" if "cache" not in encoding and writing.place not in (USER, SYSTEM):
-            loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
-            return
-        case "prompt_cache_breakpoint" if writing.breakpoints < writing.most_marks(MOST_BREAKPOINTS):
-            writing.breakpoints += 1
-            item["prompt_cache_breakpoint"] = {"mode": "explicit"}
-            if (ttl := cache.get("ttl")) is not None:
-                if ttl in BREAKPOINT_TTLS or writing.whole or ttl == encoding.get("ttl"):
-                    item["prompt_cache_breakpoint"]["ttl"] = ttl
-                else:
-                    loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
-        case "prompt_cache_breakpoint":
-            loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
-            return
+def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
+    """The block of a part of a known type; None for any other, and for a file that is given twice or in no known way."""
+    match kind:
+        case "text":
+            if len(part) == 2 and type(part["text"]) is str:  # most parts
+                return {"type": "text", "text": part["text"]}
+            return read_item(_TEXT, part, {"type": "text"}, reading)
+        case "refusal":
+            return read_item(_REFUSAL, part, _begun("text", "refusal", reading) | {"refusal": True}, reading)
+        case "image_url":
+            block = read_item(_IMAGE, part, {"type": "image"}, reading)
+        case "video_url":  # it may go back where it came from, even when nothing is known of the provider
+            block = read_item(_VIDEO, part, _begun("video", "video_url", reading), reading)
+        case "input_audio" if type(part.get("input_audio")) is str:
+            sound = {"type": "audio", "provider_state": reading.state(encoding={"input_audio": "string"})}
+            return read_item(_SOUND, part, sound, reading)
+        case "input_audio":
+            return read_item(_AUDIO, part, {"type": "audio"}, reading)
+        case "file":
+            file = part["file"]
+            if type(file) is not dict or ("file_id" in file) == ("file_data" in file):
+                return None
+            data: Any = file.get("file_data")
+            by_url = type(data) is str and data[:4].lower() == "http"
+            if data is not None and not by_url and inline(data) is None:
+                return None
+            document = _begun("document", "file", reading) if by_url else {"type": "document"}
+            block = read_item(_FILE, part, document, reading)
+        case "document_url":
+            block = read_item(_DOCUMENT, part, _begun("document", "document_url", reading), reading)
         case _:
-            loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
-            return
-    report_unknown(cache, _CACHE, loss, path)
+            return None
+    return block if "source" in block else None
 
 
-def cache_from_wire(
-    kept: Wire, item: dict[str, Any], encoding: dict[str, Any] | None, reading: Reading
-) -> dict[str, Any] | None:
-    """Takes a readable cache hint out of the members that are `kept`, onto the item; notes its spelling in the form."""
-    for member, mark in _MARKS.items():
-        if member not in kept:
+def _begun(kind: str, part: str, reading: Reading) -> Block:
+    """A block that is known by the type of its part."""
+    return {"type": kind, "provider_state": reading.state(encoding={"part": part})}
+
+
+_CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
+_NEVER_NESTED: Final = ("type", *_CITED)
+
+
+def own_citations(block: Block, writing: Writing) -> bool:
+    """Whether all citations of a text came from this provider."""
+    return all(writing.owned(citation) for citation in block["citations"])
+
+
+def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
+    """The annotations of a text that this provider cited; None when there are none of its own."""
+    if not block.get("citations") or not own_citations(block, writing):
+        return None
+    return [_annotation_to_wire(citation) for citation in block["citations"]]
+
+
+def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
+    state, kind = citation["provider_state"], citation["type"]
+    fields: Wire = state.get("fields") or {}
+    read = {name: citation[name] for name in _CITED if name in citation}
+    if (state.get("encoding") or {}).get("flat"):
+        return {**fields, **read, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
+
+
+def annotations_from_wire(
+    annotations: Any, said: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
+) -> None:
+    """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
+    if not annotations:
+        encoding.setdefault("empty", {})["annotations"] = annotations
+    elif (
+        len(said) == 1
+        and said[0]["type"] == "text"
+        and isinstance(annotations, list)
+        and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in annotations)
+    ):
+        said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
+    else:
+        fields["annotations"] = annotations
+
+
+def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
+    kind = item["type"]
+    inner = item.get(kind)
+    source: Wire = inner if isinstance(inner, dict) and kind not in _NEVER_NESTED else item
+    nested = source is inner
+    citation: dict[str, Any] = {"type": kind}
+    rest: dict[str, Any] = {}
+    for name, value in source.items():
+        if name == "type" and not nested:
             continue
-        value = kept[member]
-        if not isinstance(value, dict) or not value.items() >= mark.items() or not value.keys() - mark.keys() <= _CACHE:
-            continue
-        ttl = value.get("ttl")
-        if "ttl" in value and not (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
-            continue
-        item["cache"] = {"ttl": ttl} if ttl is not None else {}
-        del kept[member]
-        if member == "prompt_cache_breakpoint":
-            reading.breakpoints += 1
-            if ttl is not None and ttl not in BREAKPOINT_TTLS:
-                return {**(encoding or {}), "cache": member, "ttl": ttl}
-        return {**(encoding or {}), "cache": member}
-    return encoding
+        fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
+        (citation if name in _CITED and fits else rest)[name] = value
+    fields = rest
+    if nested:
+        fields = {name: value for name, value in item.items() if name not in ("type", kind)}
+        if rest:
+            fields[kind] = rest
+    citation["provider_state"] = reading.state()
+    if fields:
+        citation["provider_state"]["fields"] = fields
+    if not nested:
+        citation["provider_state"]["encoding"] = {"flat": True}
+    return citation
 
 
-_MARKS: Final[dict[str, dict[str, str]]] = {
-    "cache_control": {"type": "ephemeral"},
-    "prompt_cache_breakpoint": {"mode": "explicit"},
-}
+def content_to_wire(
+    content: list[Block], path: Path, writing: Writing, place: str, encoding: Mapping[str, Any]
+) -> str | list[Wire] | Any:
+    """The content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
+    parts: list[Wire] = []
+    for index, block in enumerate(content):
+        if block["type"] == "text" and len(block) == 2:
+            parts.append({"type": "text", "text": block["text"]})
+        elif (part := part_to_wire(block, (*path, index), writing, place)) is not None:
+            parts.append(part)
+    return spelt(parts, encoding)
+
+
+def spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire] | Any:
+    """The parts as the wire spells them: a string for a single plain text; None when there are none."""
+    if not parts:
+        return None
+    if (
+        len(parts) == 1
+        and len(part := parts[0]) == 2
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+    ):
+        if encoding:
+            if encoding.get("parts"):
+                return parts
+            if encoding.get("json") and (value := _json_value(part["text"])) is not None:
+                return value
+        return part["text"]
+    return parts
+
+
+def _json_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except InvalidRequest:
+        return None
+
+
+def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) -> bool:
+    """Writes the emptiness that an own message had. False when there is none to write."""
+    encoding = state.get("encoding") or NOTHING
+    if content:
+        return False
+    if "content" in encoding.get("empty", NOTHING) and not encoding["empty"]["content"]:
+        wire["content"] = encoding["empty"]["content"]
+        return True
+    return "content" in encoding.get("absent", ())
+
+
+def filled(path: Path, writing: Writing) -> str:
+    """Text for a message of which nothing is left: the wire takes no empty one."""
+    value = [{"type": "text", "text": FILLER}]
+    message = "the wire takes no empty message"
+    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
+    return FILLER
+
+
+def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+    """What all messages have: a name, a cache hint, own members, and what this version does not know."""
+    encoding = state.get("encoding") or NOTHING
+    if message.get("name") is not None:
+        _name_to_wire(message, wire, path, writing)
+    if message.get("cache") is not None:
+        _message_cache(message["cache"], wire, encoding, path, writing)
+    if state:
+        for name, value in encoding.get("empty", NOTHING).items():
+            wire.setdefault(name, value)
+        if fields := state.get("fields"):
+            for name, value in fields.items():
+                wire.setdefault(name, value)
+        report_own_state(state, writing.loss, path)
+    elif "provider_state" in message:
+        report_foreign_state(message, writing.endpoint, writing.loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
+    return wire
+
+
+def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
+    name, loss = message["name"], writing.loss
+    if writing.same_origin and name == writing.encoding_of(message).get("name"):
+        wire["name"] = name
+    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.same_origin):
+        loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")
+    elif PARTICIPANT.fullmatch(name):
+        wire["name"] = name
+    else:
+        fitted = "_".join(PARTICIPANT.findall(name)) or "_"
+        loss.replace(
+            (*path, "name"), fitted, "name_rewritten", "representation", "the name does not fit the wire's grammar"
+        )
+        wire["name"] = fitted
+
+
+def _message_cache(
+    cache: dict[str, Any], wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing
+) -> None:
+    """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
+    if "cache" in encoding:
+        MARK.write(cache, wire, encoding, (*path, "cache"), writing)
+    else:
+        message = "the wire marks parts, not messages"
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+
+
+_PLAIN_TEXT: Final = frozenset(("type", "text"))
+_PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
+"""By the role of a message; the media of a result are those of a user."""
+
+
+def content_from_wire(
+    message: Wire, reading: Reading, encoding: dict[str, Any], *, assistant: bool = False
+) -> list[Block]:
+    """The blocks of `content`; what the list does not tell of its spelling goes to the form."""
+    content = message.get("content")
+    match content:
+        case str():
+            return [{"type": "text", "text": content}]
+        case list() if not assistant or all(isinstance(part, dict) for part in content):
+            blocks = [
+                _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
+            ]
+            record_quirks(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
+            if not blocks:
+                encoding.setdefault("empty", {})["content"] = []
+            elif len(blocks) == 1 and blocks[0].keys() == _PLAIN_TEXT:
+                encoding["parts"] = True
+            return blocks
+        case None:
+            if "content" not in message:
+                encoding.setdefault("absent", []).append("content")
+            elif not assistant:
+                encoding.setdefault("empty", {})["content"] = None
+            return []
+        case dict():  # the object that a schema asked for (Cloudflare)
+            pass
+        case _ if not assistant:
+            raise TypeError(content)
+        case _:
+            pass  # as well, of another type
+    encoding["json"] = True
+    return [{"type": "text", "text": json.dumps(content).decode()}]
+
+
+def _assistant_part(part: Any, reading: Reading) -> Block:
+    if isinstance(part, dict) and part.get("type") in PARTS:
+        block = thinking_part_from_wire(part, reading)
+        if block is not None:
+            return block
+    return part_from_wire(part, reading)
+
+
+def finish_reading(
+    message: Wire,
+    read: Message,
+    known: frozenset[str],
+    fields: dict[str, Any] | None,
+    encoding: dict[str, Any],
+    reading: Reading,
+) -> Message:
+    """What all messages have: a name, a cache hint, own members."""
+    name = message.get("name")
+    if isinstance(name, str) and "name" in known and read["role"] != "tool":
+        read["name"] = name
+        if not PARTICIPANT.fullmatch(name):
+            encoding["name"] = name
+    if not within(message, known) or ("name" in message and not isinstance(name, str)):
+        kept, empty = extras(message, known)
+        if kept:
+            MARK.read(kept, read, encoding, reading)
+            fields = {**(fields or {}), **kept}
+        if "name" in message and not isinstance(name, str):
+            empty = {**(empty or {}), "name": name}
+        if empty:
+            encoding["empty"] = {**encoding.get("empty", {}), **empty}
+    return reading.mark(read, fields, encoding)

@@ -3,35 +3,41 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._as_read import STRICT
+from interlingua.adapters import _as_read
+from interlingua.adapters._items import Row, inside, read_item, tool_name, write_item
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
-    TOOL_MEMBERS,
     Wire,
     arguments_text,
     keep,
     parse_arguments,
     report_foreign_state,
     report_own_state,
+    report_unknown,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_members import TOOLS, plain_function
+from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._openai_tools import (
+    BESIDE,
+    DESCRIPTION,
+    GRAMMAR,
     NAMING,
+    PARAMETERS,
+    STRICT,
+    as_enforced,
     custom_as_function,
+    definition_to_wire,
     fitted_choice,
     is_offered,
     offered_kinds,
     parallel_to_wire,
-    report_beside_definition,
-    report_misplaced,
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing
-from interlingua.adapters.openai_chat.parts import Block, cache_from_wire, finish_block, opaque
-from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_chat.parts import MARK, Block
+from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
@@ -43,70 +49,60 @@ CALLS: Final = "tool_calls"
 # ---------------------------------------------------------------------------------------------------- tools
 
 
+_NAME: Final = tool_name(lambda tool, writing, path: writing.told_name(tool["name"], path))
+_FUNCTION: Final = Row(
+    {"type": "function"},
+    inside("function", Row({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
+    mark=MARK,
+    beside=BESIDE,
+)
+_CUSTOM: Final = Row(
+    {"type": "custom"}, inside("custom", Row({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
+)
+
+
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `tools`, or the legacy `functions` where the request had them."""
     tools = request.get("tools")
     if not tools or not takes_tools(tools, writing):
         return
-    written = [tool_to_wire(tool, ("tools", n), writing, request) for n, tool in enumerate(tools)]
+    writing.place = ""
+    written = [_tool_to_wire(tool, ("tools", n), writing) for n, tool in enumerate(tools)]
     if present := [tool for tool in written if tool is not None]:
-        encoding = writing.encoding
-        if encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
+        if writing.encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
             body["functions"] = [tool["function"] for tool in present]
         else:
             body["tools"] = present
 
 
-def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
+def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     """A tool; None when it was dropped."""
     kind = tool.get("kind") or "function"
     if kind == "provider":
-        return _provider_tool(tool, path, writing)
-    name = writing.tool_name(tool["name"])
-    if name != tool["name"]:
-        writing.report_name((*path, "name"), name)
-    if kind == "function" and tool.get("input_schema") is None and not writing.same_origin:
-        tool = _with_parameters(tool, path, writing)
-    if within(tool, _PLAIN_TOOL) and (writing.whole or not tool.get("strict")):
-        return {"type": "function", "function": _plain_function(tool, name)}
-    state = writing.owned(tool)
-    fields = state.get("fields", {})
-    empty = state.get("encoding", {}).get("empty", {})
+        return definition_to_wire(tool, path, writing, _read_definition, foreign=writing.from_another)
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
     elif kind == "custom" and not writing.same_origin:
         tool = _with_nested_grammar(tool, path, writing)
-    inner: Wire = {
-        **empty.get(kind, {}),
-        **fields.get(kind, {}),
-        "name": name,
-    }
-    if tool.get("description") is not None:
-        inner["description"] = tool["description"]
-    members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
-    for name, member in members:
-        if tool.get(name) is not None:
-            inner[member] = tool[name]
-    if inner.get("strict") and _refuses_strict(tool, inner, (*path, "strict"), writing):
-        del inner["strict"]
-    if kind == "custom" or not within(tool, _COMMON):
-        report_misplaced(tool, kind, path, writing)
-    item: Wire = {**{k: v for k, v in fields.items() if k != kind}, "type": kind, kind: inner}
-    if not within(tool, _SAYING):
-        writing.place = ""
-        finish_block(tool, item, TOOL_MEMBERS, state, path, writing)
-    return item
+    if kind == "custom":
+        return write_item(_CUSTOM, tool, writing, path)
+    if tool.get("strict"):
+        tool = _as_enforced(tool, path, writing)
+    if tool.get("input_schema") is None and not writing.same_origin and writing.dialect.get("parameters_required"):
+        schema = {"type": "object", "properties": {}}
+        message = "the wire demands a schema"
+        writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
+        tool = {**tool, "input_schema": schema}
+    return write_item(_FUNCTION, tool, writing, path)
 
 
-def _with_parameters(tool: Tool, path: Path, writing: Writing) -> Tool:
-    if not writing.dialect.get("parameters_required"):
-        return tool
-    schema = {"type": "object", "properties": {}}
-    writing.loss.replace(
-        (*path, "input_schema"), schema, "required_default", "representation", "the wire demands a schema"
-    )
-    return {**tool, "input_schema": schema}
+def _as_enforced(tool: Tool, path: Path, writing: Writing) -> Tool:
+    if writing.dialect.get("strict_tools") is not False or writing.same(_as_read.STRICT):
+        return as_enforced(tool, path, writing)
+    message = "the provider enforces no schema of a function"
+    writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
+    return {name: value for name, value in tool.items() if name != "strict"}
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -122,117 +118,32 @@ def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
 _FLAT_GRAMMAR: Final = frozenset(("type", "syntax", "definition"))
 
 
-def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
-    if tool.get("adapter") != NAME or writing.from_another or not isinstance(tool.get("definition"), dict):
-        message = "a tool of another provider cannot be offered here"
-        writing.loss.drop(path, "provider_tool", "lost", message)
-        return None
-    read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
-    if any(read.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
-        writing.loss.replace(path, read, "unsupported_value", "representation", "the tool is read back as what it says")
-        return tool["definition"]
-    report_own_state(writing.owned(tool), writing.loss, path, fields=True)
-    report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    report_beside_definition(tool, path, writing)
-    return tool["definition"]
-
-
-def _refuses_strict(tool: Tool, function: Wire, path: Path, writing: Writing) -> bool:
-    """Whether the provider cannot enforce the schema of a function, or that of any; reported."""
-    if writing.dialect.get("strict_tools") is not False or writing.same(STRICT):
-        return writing.refuses_strict(function.get("parameters"), path, kept=writing.has_quirk(tool, TOOLS))
-    writing.loss.drop(path, "unsupported_field", "weakened", "the provider enforces no schema of a function")
-    return True
-
-
-_PLAIN_TOOL: Final = frozenset(("name", "description", "input_schema", "strict"))
-
-
-def _plain_function(tool: Tool, name: str) -> Wire:
-    """A tool that has nothing but what the wire has too."""
-    function: Wire = {"name": name}
-    if (description := tool.get("description")) is not None:
-        function["description"] = description
-    if (schema := tool.get("input_schema")) is not None:
-        function["parameters"] = schema
-    if (strict := tool.get("strict")) is not None:
-        function["strict"] = strict
-    return function
-
-
-_SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
-_COMMON: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "cache", "provider_state"))
+def _read_definition(definition: Wire, writing: Target) -> Tool:
+    return tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
     kind = tool.get("type")
-    inner = tool.get(kind) if kind in ("function", "custom") else None
-    if kind == "function" and len(tool) == 2 and isinstance(inner, dict):
-        if (plain := plain_function(inner, others=0)) is not None:
-            return plain
-    if not _is_readable(inner, kind):
-        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or kind
-        return {
-            "kind": "provider",
-            "name": name if isinstance(name, str) and name else "tool",
-            "adapter": reading.endpoint.adapter,
-            "definition": tool,
-        }
-    read = function_from_wire(inner, reading) if kind == "function" else _custom_from_wire(inner, reading)
-    if len(tool) > 2:
-        kept = {name: value for name, value in tool.items() if name not in ("type", kind)}
-        state = read.pop("provider_state", {})
-        encoding = cache_from_wire(kept, read, state.get("encoding"), reading)
-        reading.mark(read, {**state.get("fields", {}), **kept}, encoding)
-    return read
+    try:
+        if kind == "function":
+            return read_item(_FUNCTION, tool, {}, reading)
+        if kind == "custom":
+            return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+    except (KeyError, TypeError):
+        pass
+    inner: Any = tool.get("function" if kind == "function" else "custom") if kind in ("function", "custom") else None
+    name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or kind
+    named = name if isinstance(name, str) and name else "tool"
+    return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
 
 
-def is_function(inner: Any) -> bool:
-    """Whether an object describes a function as the wire wants it."""
-    return _is_readable(inner, "function")
-
-
-def _is_readable(inner: Any, kind: Any) -> TypeGuard[Wire]:
-    if not isinstance(inner, dict) or not isinstance(inner.get("name"), str) or not inner["name"]:
-        return False
-    for name, types in _FUNCTION_TYPES if kind == "function" else _CUSTOM_TYPES:
-        value = inner.get(name)
-        if value is not None and not isinstance(value, types):
-            return False
-    return True
-
-
-_FUNCTION_TYPES: Final = (("description", str), ("parameters", dict), ("strict", bool))
-_CUSTOM_TYPES: Final = (("description", str), ("format", dict))
-_FUNCTION: Final = frozenset(("name", "description", "parameters", "strict"))
-_CUSTOM: Final = frozenset(("name", "description", "format"))
-
-
-def function_from_wire(inner: Wire, reading: Reading) -> Tool:
-    """A function tool from the object that describes the function."""
-    tool: Tool = {"name": inner["name"]}
-    for name, member in (("description", "description"), ("input_schema", "parameters"), ("strict", "strict")):
-        if inner.get(member) is not None:
-            tool[name] = inner[member]
-    return _with_extras(tool, "function", inner, _FUNCTION, reading)
-
-
-def _custom_from_wire(inner: Wire, reading: Reading) -> Tool:
-    tool: Tool = {"kind": "custom", "name": inner["name"]}
-    for name in ("description", "format"):
-        if inner.get(name) is not None:
-            tool[name] = inner[name]
-    return _with_extras(tool, "custom", inner, _CUSTOM, reading)
-
-
-def _with_extras(tool: Tool, kind: str, inner: Wire, known: frozenset[str], reading: Reading) -> Tool:
-    if within(inner, known) and None not in inner.values():
-        return tool
-    fields = {name: value for name, value in inner.items() if name not in known and value is not None}
-    empty = {name: None for name, value in inner.items() if value is None}
-    return reading.mark(tool, {kind: fields} if fields else None, {"empty": {kind: empty}} if empty else None)
+def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:
+    """The tools that the functions of the time before tools are; None where one of them is none."""
+    if type(functions) is not list:
+        return None
+    tools = [tool_from_wire({"type": "function", "function": function}, reading) for function in functions]
+    return None if any("kind" in tool for tool in tools) else tools
 
 
 # ---------------------------------------------------------------------------------------------------- choice
@@ -398,8 +309,14 @@ def _call_to_wire(
             call[kind] = {**fields[kind], **inner}
         call = {**{k: v for k, v in fields.items() if k != kind}, **call}
     if not state or "cache" in block or "signature" in state or not within(block, CALL_MEMBERS):
-        writing.place = ""
-        finish_block(block, call, CALL_MEMBERS, state, path, writing)
+        if block.get("cache") is not None:
+            writing.place = ""
+            MARK.write(block["cache"], call, encoding, (*path, "cache"), writing)
+        if state:
+            report_own_state(state, writing.loss, path)
+        else:
+            report_foreign_state(block, writing.endpoint, writing.loss, path)
+        report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return call
 
 
@@ -489,7 +406,7 @@ def _read_call_extras(
     kept = {name: value for name, value in call.items() if name not in ("id", "type", kind)}
     if isinstance(kept.get("index"), int):
         encoding["index"] = kept.pop("index")
-    encoding.update(cache_from_wire(kept, block, None, reading) or {})
+    MARK.read(kept, block, encoding, reading)
     empty = {name: kept.pop(name) for name in list(kept) if kept[name] is None}
     empty |= {name: call[name] for name in ("id", "type") if name in call and call[name] in (None, "") and name != "id"}
     if "id" in call and call["id"] is None:

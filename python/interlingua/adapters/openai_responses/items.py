@@ -20,22 +20,19 @@ from interlingua.adapters._kit import (
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.namespaces import DEFAULT, NAMESPACE, call_namespace, joined, own_name
+from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters.openai_responses.parts import (
-    CACHE,
+    MARK,
     TEXT,
     Block,
-    cache_from_wire,
-    cache_to_wire,
     lost,
-    opaque,
     own_part,
     report_opaque,
     report_reading,
     text_kind,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -217,7 +214,7 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     value, reading = block["value"], Reading(turn.writing.endpoint)
     read = item_from_wire(value, reading, starts=False)
     if read is None and turn.writing.reply:
-        read = [opaque(value, reading)]  # nobody but the model speaks in an answer
+        read = [_whole(value, reading)]  # nobody but the model speaks in an answer
     if read is None or len(read) != 1:
         _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
         return
@@ -252,7 +249,7 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
     if block.get("cache") is not None:
-        cache_to_wire(block["cache"], part, encoding, (*path, "cache"), writing)
+        MARK.write(block["cache"], part, encoding, (*path, "cache"), writing)
     if state:
         of_parts = encoding.get("of_parts", ())
         for name, value in (state.get("fields") or NOTHING).items():
@@ -456,6 +453,10 @@ def _withdraw(path: Path, turn: _Turn) -> None:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
+def _whole(item: Any, reading: Reading) -> Block:
+    return opaque(item, reading, item.get("type"))
+
+
 def is_message(item: Wire) -> bool:
     """Whether an item is a message; the type may go without saying."""
     kind = item.get("type")
@@ -473,11 +474,11 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
     kind = item.get("type")
     if kind == "function_call":
         call = call_from_wire(item, reading)
-        return [opaque(item, reading) if call is None else call]
+        return [_whole(item, reading) if call is None else call]
     if is_message(item):
         if item.get("role") != "assistant":
-            return None if item.get("role") in ("user", "system", "developer") else [opaque(item, reading)]
-        return _message_from_wire(item, reading, starts) or [opaque(item, reading)]
+            return None if item.get("role") in ("user", "system", "developer") else [_whole(item, reading)]
+        return _message_from_wire(item, reading, starts) or [_whole(item, reading)]
     if kind == "custom_tool_call":
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
@@ -490,7 +491,7 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
         block = None
     else:
         block = None
-    return [opaque(item, reading) if block is None else block]
+    return [_whole(item, reading) if block is None else block]
 
 
 _MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
@@ -552,7 +553,7 @@ def _said_from_wire(part: Wire, reading: Reading) -> Block:
     kind = part.get("type")
     member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
-        return {**opaque(part, reading), "provider_state": reading.state(encoding={"part": True})}
+        return {**_whole(part, reading), "provider_state": reading.state(encoding={"part": True})}
     block: Block = {"type": "text", "text": text}
     if kind == "refusal":
         block["refusal"] = True
@@ -569,8 +570,7 @@ def _said_from_wire(part: Wire, reading: Reading) -> Block:
             block["citations"] = [_citation_from_wire(item, reading) for item in value]
         else:
             fields[name] = value
-    if CACHE in fields:
-        cache_from_wire(fields, block, encoding, reading)
+    MARK.read(fields, block, encoding, reading)
     if fields or encoding:
         state = block["provider_state"] = reading.state()
         if fields:

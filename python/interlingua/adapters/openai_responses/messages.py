@@ -5,25 +5,35 @@ A run of items that a model said is one assistant message. Messages of others, a
 """
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
-from interlingua.adapters._as_read import PREFILL, UNSAID
+from interlingua.adapters._as_read import PREFILL, UNSAID, note
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, RESULT_MEMBERS, Wire, keep, malformed, report_unknown
+from interlingua.adapters._kit import (
+    MESSAGE_MEMBERS,
+    NOTHING,
+    RESULT_MEMBERS,
+    Wire,
+    keep,
+    malformed,
+    own_state,
+    report_unknown,
+)
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import ANSWER_IT, UNANSWERED_CALL, moves_behind
-from interlingua.adapters._results import in_order, note, result_of
+from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing, report_state
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire, ResultWithoutCall
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
 Request = dict[str, Any]
+
+_RESULTS: Final = Wanted(LATER, "results come in the order of their calls, and no instructions before them")
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -39,7 +49,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
-    order, moves = _order(messages, request, writing)
+    stored = partial(_stored, messages, is_continued(request, writing), writing.endpoint)
+    order = arranged(messages, _RESULTS, writing, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
     before: int | None = None  # where the run of turns of the model began that goes on
@@ -73,9 +84,8 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    for position, to in moves:
-        text = "results come in the order of their calls, and no instructions before them"
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", text)
+    for position, to in moves_behind(order, messages):
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
@@ -122,83 +132,29 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
     return bool(messages) and writing.encoding_of(messages[0]).get("member") == "instructions"
 
 
-def _order(
-    messages: list[Message], request: Request, writing: Writing
-) -> tuple[range | list[int], list[tuple[int, int]]]:
-    """Positions of the messages in the order of the wire, and the moves (position, before) behind that.
-
-    Results come in the order of their calls, and instructions behind the results of open calls.
-    """
-    if in_order(messages):
-        return range(len(messages)), []
-    provided = _provider_calls(messages, writing.endpoint)
-    asked: dict[str, tuple[int, int]] = {}
-    still_open: dict[str, Path] = {}
-    order: list[int] = []
-    waiting: list[int] = []
-    results: list[tuple[int, tuple[int, int]]] = []  # the place in the order, and the call
-    for position, message in enumerate(messages):
-        role = message["role"]
-        if role == "tool":
-            block = result_of(message, ("messages", position), NAME)
-            call = block["tool_use_id"]
-            if still_open.pop(call, None) is not None:
-                results.append((len(order), asked[call]))
-            elif not writing.noted(message, "unasked"):
-                _refuse_result(block, position, call in asked, request, writing, provided)
-        elif role == "assistant":
-            _settle_results(order, results, messages, writing)
-            results = []
-            for index, block in enumerate(message["content"]):
-                if block["type"] == "tool_use":
-                    path: Path = ("messages", position, "content", index)
-                    if block["id"] in asked:
-                        raise InvalidRequest(
-                            "another call has this id already", path=pointer((*path, "id")), adapter=NAME
-                        )
-                    asked[block["id"]] = (position, index)
-                    if not writing.noted(block, "unanswered"):
-                        still_open[block["id"]] = path
-        elif still_open and role != "user" and not writing.noted(message, "misplaced"):
-            waiting.append(position)
-            continue
-        order.append(position)
-        if waiting and role == "tool" and not still_open:
-            order += waiting
-            waiting = []
-    _settle_results(order, results, messages, writing)
-    for path in still_open.values():
-        if path[1] != len(messages) - 1:
-            raise InvalidRequest(
-                f"{UNANSWERED_CALL}; {ANSWER_IT}",
-                path=pointer(path),
-                adapter=NAME,
-            )
-    return order, moves_behind(order, messages)
+def _stored(messages: list[Message], continued: bool, endpoint: Endpoint) -> frozenset[int]:
+    """The results whose calls the provider keeps: with the beginning of the conversation, or in items of its own tools."""
+    provided = {
+        block["value"]["call_id"]
+        for message in messages
+        if message["role"] == "assistant"
+        for block in message["content"]
+        if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
+    }
+    if not (continued or provided):
+        return frozenset()
+    return frozenset(
+        position
+        for position, message in enumerate(messages)
+        if message["role"] == "tool"
+        and message["content"]
+        and _is_stored(message["content"][0], continued, provided, endpoint)
+    )
 
 
-def _settle_results(
-    order: list[int], results: list[tuple[int, tuple[int, int]]], messages: list[Message], writing: Writing
-) -> None:
-    """Puts the results between two turns of the model into the order of their calls, unless they were read otherwise."""
-    positions = [order[place] for place, _ in results]
-    if all(writing.noted(messages[position], "misplaced") for position in positions):
-        return
-    ranked = sorted(range(len(results)), key=lambda number: results[number][1])
-    for (place, _), number in zip(results, ranked, strict=True):
-        order[place] = positions[number]
-
-
-def _refuse_result(
-    block: Block, position: int, answered: bool, request: Request, writing: Writing, provided: set[str]
-) -> None:
-    """Refuses a result whose call is answered already, or is nowhere: not even where the provider keeps it."""
-    path = f"/messages/{position}/content/0/tool_use_id"
-    if answered:
-        raise InvalidRequest("this call is already answered", path=path, adapter=NAME)
-    own = writing.owned(block).get("id")
-    if own is None or not (is_continued(request, writing) or own in provided):
-        raise ResultWithoutCall("no call before this result has its id", path=path, adapter=NAME)
+def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: Endpoint) -> bool:
+    wire_id = own_state(result, endpoint).get("id")
+    return wire_id is not None and (continued or wire_id in provided)
 
 
 def is_continued(request: Request, writing: Writing) -> bool:
@@ -212,17 +168,6 @@ def is_continued(request: Request, writing: Writing) -> bool:
 def is_foreign(request: Request, writing: Writing) -> bool:
     """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
     return not writing.same_origin and (request.get("provider_state") or NOTHING).get("adapter") == NAME
-
-
-def _provider_calls(messages: list[Message], endpoint: Endpoint) -> set[str]:
-    """Wire ids of calls that stand in items of the provider's own tools."""
-    return {
-        block["value"]["call_id"]
-        for message in messages
-        if message["role"] == "assistant"
-        for block in message["content"]
-        if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
-    }
 
 
 # -- system, developer and user messages
@@ -419,46 +364,9 @@ def input_from_wire(
         raise malformed("the item", "input", position) from problem
     if turn is not None:
         _note_last(turn)
-    if not in_order(messages):
-        _note_disorder(messages, reading, continued=continued)
+    stored = partial(_stored, messages, continued, reading.endpoint)
+    note_disorder(messages, _RESULTS, reading.state, stored=stored)
     return messages
-
-
-def _note_disorder(messages: list[Message], reading: Reading, *, continued: bool) -> None:
-    """Notes in messages that were just read which results and instructions a writer would put elsewhere or refuse."""
-    provided = _provider_calls(messages, reading.endpoint)
-    asked: dict[str, tuple[int, int]] = {}
-    still_open: dict[str, Block] = {}
-    results: list[tuple[tuple[int, int], Message]] = []
-    for position, message in enumerate(messages):
-        role = message["role"]
-        if role == "tool":
-            result = message["content"][0]
-            call = result["tool_use_id"]
-            if still_open.pop(call, None) is not None:
-                results.append((asked[call], message))
-            elif call in asked or not (continued or result["provider_state"]["id"] in provided):
-                note(message, "unasked", reading.state)
-        elif role == "assistant":
-            _note_results(results, reading)
-            results = []
-            for index, block in enumerate(message["content"]):
-                if block["type"] == "tool_use":
-                    asked[block["id"]] = (position, index)
-                    still_open[block["id"]] = block
-        elif still_open and role != "user":
-            note(message, "misplaced", reading.state)
-    _note_results(results, reading)
-    for call, block in still_open.items():
-        if asked[call][0] != len(messages) - 1:
-            note(block, "unanswered", reading.state)
-
-
-def _note_results(results: list[tuple[tuple[int, int], Message]], reading: Reading) -> None:
-    calls = [call for call, _ in results]
-    if calls != sorted(calls):
-        for _, message in results:
-            note(message, "misplaced", reading.state)
 
 
 def _note_unproven(turn: list[Block], reading: Reading) -> None:

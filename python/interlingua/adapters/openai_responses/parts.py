@@ -4,36 +4,79 @@ Content parts and blocks: `part_to_wire` above `part_from_wire`, the same kinds 
 A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
-from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, data_uri, keep, report_unknown
+from interlingua.adapters._as_read import imprint, note
+from interlingua.adapters._items import ABSENT, Item, Member, Row, read_item, text, write_item
+from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
 from interlingua.adapters._media import (
-    DETAILS,
     document_as_text,
     inline,
     is_fetched,
     is_file_id,
     is_image_source,
     refuses_image,
-    sniff,
     source_refused,
 )
-from interlingua.adapters._results import note
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.tables import BREAKPOINT_TTLS, MOST_BREAKPOINTS, TIME_TO_LIVE
+from interlingua.adapters._openai_parts import (
+    BREAKPOINT,
+    BYTES,
+    FILE,
+    OF_DOCUMENTS,
+    WEB,
+    CacheMark,
+    address,
+    detail,
+    is_of_another,
+    opaque,
+    report_of_document,
+)
+from interlingua.adapters.openai_responses.tables import Reading, Writing, report_state
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
 TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
-_MEDIA: Final = (*BLOCK_MEMBERS, "source", "media_type")
-_IMAGE: Final = frozenset((*_MEDIA, "detail"))
-_DOCUMENT: Final = frozenset((*_MEDIA, "name", "title", "context", "citations_enabled"))
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
+MARK: Final = CacheMark(BREAKPOINT)
 
+# ---------------------------------------------------------------------------------------------------- rows
+
+
+def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
+    name = block.get("name")
+    by_bytes = block["source"]["kind"] == BYTES or (block["source"]["kind"] == WEB and inline(block["source"]["data"]))
+    if name or (name is not None and (writing.same_origin or not by_bytes)):
+        return name
+    if not by_bytes or "filename" in writing.spelt_of(block):
+        return ABSENT
+    message = "the wire demands a file name"
+    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
+    return "document"
+
+
+def _read_file_name(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("filename")
+    block["name"] = raw
+
+
+_WORDS: Final = {
+    kind: Row({"type": kind}, text("text", "text", needed=True), mark=MARK)
+    for kind in ("input_text", "text", "output_text")
+}
+_IMAGE: Final = Row(
+    {"type": "input_image"}, address("image_url", WEB, BYTES), address("file_id", FILE), detail(), mark=MARK
+)
+_DOCUMENT: Final = Row(
+    {"type": "input_file"},
+    address("file_data", BYTES),
+    address("file_url", WEB),
+    address("file_id", FILE),
+    Member("filename", ("name",), _read_file_name, _write_file_name, always=True),
+    mark=MARK,
+    beside=OF_DOCUMENTS,
+)
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -43,8 +86,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     match block["type"]:
         case "text":
             return _text_to_wire(block, path, writing)
-        case "document" if (text := document_as_text(block, path, writing.loss)) is not None:
-            return _text_to_wire(text, path, writing)
+        case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
+            return _text_to_wire(words, path, writing)
         case "image" | "document":
             return _media_to_wire(block, path, writing)
         case "opaque":
@@ -97,34 +140,12 @@ def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if len(block) == 2:
         return {"type": "input_text", "text": block["text"]}
-    state = writing.owned(block)
-    kind = text_kind(block, "input_text", writing)
-    part: Wire = {**(state.get("fields") or NOTHING), "type": kind, "text": block["text"]}
-    if block.get("refusal"):
-        message = "only an assistant's text can be marked as a refusal"
-        writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-    if block.get("citations"):
-        message = "citations have no form in this place"
-        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    finish_block(block, part, TEXT, path, writing)
-    return part
+    return write_item(_WORDS[text_kind(block, "input_text", writing)], block, writing, path)
 
 
 def text_kind(block: Block, usual: str, writing: Writing) -> str:
     """The type of a text part: the usual one of its place, but what was read here goes back as it was."""
     return writing.encoding_of(block).get("said", usual) if writing.same_origin and len(block) > 2 else usual
-
-
-def finish_block(block: Block, part: Wire, known: frozenset[str], path: Path, writing: Writing) -> None:
-    """What all blocks have: a cache hint, a state, nulls, members that this version does not know."""
-    encoding = writing.encoding_of(block)
-    if block.get("cache") is not None:
-        cache_to_wire(block["cache"], part, encoding, (*path, "cache"), writing)
-    for name, value in encoding.get("empty", NOTHING).items():
-        if value is None:  # an empty list is a spelling of what an answer says
-            part.setdefault(name, None)
-    report_state(block, writing, path)
-    report_unknown(block, known, writing.loss, path)
 
 
 _PART: Final = "part"
@@ -147,14 +168,12 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     if not (odd or _is_taken(block, writing.endpoint)):
         message = source_refused(block, f"the provider takes no {kind} from this source")
         return lost(block, path, writing, "unsupported_source", message)
-    report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
-    part = _image_to_wire(block, path, writing) if kind == "image" else _document_to_wire(block, path, writing)
-    if part is None:
+    if block["source"]["kind"] not in (WEB, BYTES, FILE) or is_of_another(block["source"], writing):
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return lost(block, path, writing, "unsupported_source", message)
-    finish_block(block, part, _IMAGE if kind == "image" else _DOCUMENT, path, writing)
-    fields = writing.owned(block).get("fields")
-    return {**fields, **part} if fields else part
+    if kind == "document":
+        report_of_document(block, path, writing)
+    return write_item(_IMAGE if kind == "image" else _DOCUMENT, block, writing, path)
 
 
 def _is_taken(block: Block, endpoint: Endpoint) -> bool:
@@ -171,224 +190,42 @@ def _is_taken(block: Block, endpoint: Endpoint) -> bool:
             return True
 
 
-def _image_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    found = _address(block, path, writing)
-    if found is None:
-        return None
-    member, address = found
-    part: Wire = {"type": "input_image", "file_id" if member == "file_id" else "image_url": address}
-    if (detail := block.get("detail")) is not None:
-        if detail in DETAILS or writing.whole or writing.encoding_of(block).get("detail") == detail:
-            part["detail"] = detail
-        else:
-            message = "the wire has no such word for how closely to look"
-            writing.loss.drop((*path, "detail"), "unsupported_value", "weakened", message)
-    return part
-
-
-def _document_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    found = _address(block, path, writing)
-    if found is None:
-        return None
-    member, address = found
-    for name in ("title", "context", "citations_enabled"):
-        if block.get(name) not in (None, False):
-            severity = "weakened" if block[name] else "representation"
-            message = f"the wire has no {name.replace('_', ' ')} of a document"
-            writing.loss.drop((*path, name), "unsupported_field", severity, message)
-    part: Wire = {"type": "input_file", member: address}
-    if block.get("name") or (block.get("name") is not None and (writing.same_origin or member != "file_data")):
-        part["filename"] = block["name"]
-    elif member == "file_data" and not writing.encoding_of(block).get("nameless"):
-        part["filename"] = "document"
-        message = "the wire demands a file name"
-        writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
-    return part
-
-
-def _address(block: Block, path: Path, writing: Writing) -> tuple[str, str] | None:
-    """Member and value that say where a medium is; None for a source that has none here."""
-    source, loss = block["source"], writing.loss
-    media_type = block.get("media_type")
-    match source["kind"]:
-        case "base64":
-            written = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], source["data"])
-            if written != media_type:
-                code = "required_default" if media_type is None else "unsupported_value"
-                message = "the media type is written as the wire demands it"
-                loss.replace((*path, "media_type"), written, code, "representation", message)
-            return "file_data", data_uri(written, source["data"])
-        case "url":
-            url: str = source.get("data", "")
-            if (found := inline(url)) is not None:
-                value = {"kind": "base64", "data": found[1]}
-                message = "a data URI is read back as its bytes"
-                loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
-                if media_type != found[0]:
-                    loss.replace((*path, "media_type"), found[0], "unsupported_source", "representation", message)
-                return "file_data", url
-            if media_type is not None:
-                message = "the server tells the type of a file that it fetches"
-                loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-            return "file_url", url
-        case "file_id" if (
-            source.get("provider") in (None, writing.endpoint.provider) or writing.endpoint.provider is None
-        ):
-            if media_type is not None:
-                message = "the provider knows the type of its file"
-                loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-            return "file_id", source.get("data", "")
-        case _:
-            return None
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
 def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> Block:
     """The block for a content part. Raises `TypeError` and its like for what is no part at all."""
     kind = part.get("type")
-    if assistant:
-        block = None
-    elif kind == "input_text":
-        text = part.get("text")
-        if type(text) is str and len(part) == 2:
-            return {"type": "text", "text": text}
-        block = _finish(part, {"type": "text", "text": text}, _TEXT_PART, reading) if isinstance(text, str) else None
-    elif kind in ("text", "output_text") and isinstance(part.get("text"), str):
-        block = _finish(part, {"type": "text", "text": part["text"]}, _TEXT_PART, reading, said=kind)
-    elif kind == "input_image":
-        block = _noted(_image_from_wire(part, reading), reading)
-    elif kind == "input_file":
-        block = _noted(_file_from_wire(part, reading), reading)
-    else:
-        block = None
-    return opaque(part, reading) if block is None else block
-
-
-_TEXT_PART: Final = frozenset(("type", "text"))
-_IMAGE_PART: Final = frozenset(("type", "image_url", "file_id", "detail"))
-_FILE_PART: Final = frozenset(("type", "file_id", "file_url", "file_data", "filename"))
-
-
-def opaque(value: Any, reading: Reading) -> Block:
-    """A part or item of the wire, kept whole. Raises `TypeError` for what is no object."""
-    if not isinstance(value, dict):
-        raise TypeError(value)
-    block: Block = {"type": "opaque", "adapter": reading.endpoint.adapter}
-    if reading.endpoint.provider is not None:
-        block["provider"] = reading.endpoint.provider
-    if reading.endpoint.origin is not None:
-        block["origin"] = reading.endpoint.origin
-    if isinstance(value.get("type"), str):
-        block["kind"] = value["type"]
-    block["value"] = value
-    return block
-
-
-def _source(part: Wire, members: tuple[str, ...], reading: Reading) -> Block | None:
-    """Source and media type of a part that names exactly one."""
-    given = [name for name in members if part.get(name) is not None]
-    if len(given) != 1 or not isinstance(value := part[given[0]], str):
-        return None
-    if given[0] == "file_id":
-        source: dict[str, Any] = {"kind": "file_id", "data": value}
-        if reading.endpoint.provider is not None:
-            source["provider"] = reading.endpoint.provider
-        return {"source": source}
-    if (found := inline(value)) is not None:
-        # bytes under the name of an address, or the other way round, would be written under their usual name
-        if given[0] == "file_url":
-            return None
-        return {"source": {"kind": "base64", "data": found[1]}, "media_type": found[0]}
-    return None if given[0] == "file_data" else {"source": {"kind": "url", "data": value}}
-
-
-def _noted(block: Block | None, reading: Reading) -> Block | None:
-    """The medium, with a note when it is of a source that no writer would take."""
-    if block is not None:
-        if not block["source"]["data"] or not _is_taken(block, reading.endpoint):
-            note(block, "odd", reading.state, imprint(block, _PART))
-    return block
-
-
-def _image_from_wire(part: Wire, reading: Reading) -> Block | None:
-    found = _source(part, ("image_url", "file_id"), reading)
-    if found is None or not isinstance(detail := part.get("detail"), (str, type(None))):
-        return None
-    block: Block = {"type": "image", **found}
-    if detail is not None:
-        block["detail"] = detail
-    _finish(part, block, _IMAGE_PART, reading)
-    if detail is not None and detail not in DETAILS:
-        state = block.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", NOTHING), "detail": detail}
-    return block
-
-
-def _file_from_wire(part: Wire, reading: Reading) -> Block | None:
-    found = _source(part, ("file_data", "file_url", "file_id"), reading)
-    if found is None or not isinstance(name := part.get("filename"), (str, type(None))):
-        return None
-    block: Block = {"type": "document", **found}
-    if name is not None:
-        block["name"] = name
-    _finish(part, block, _FILE_PART, reading)
-    if name is None and "file_data" in part:
-        state = block.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", NOTHING), "nameless": True}
-    return block
-
-
-def _finish(part: Wire, block: Block, known: frozenset[str], reading: Reading, *, said: str | None = None) -> Block:
-    encoding: dict[str, Any] = {} if said is None else {"said": said}
-    if empty := {name: None for name, value in part.items() if value is None}:
-        encoding["empty"] = empty
-    kept = {name: value for name, value in part.items() if name not in known and value is not None}
-    cache_from_wire(kept, block, encoding, reading)
-    if kept or encoding:
-        state = block.setdefault("provider_state", reading.state())
-        keep(state, kept, encoding)
-    return block
-
-
-# ---------------------------------------------------------------------------------------------------- cache hints
-
-CACHE: Final = "prompt_cache_breakpoint"
-
-
-def cache_to_wire(cache: dict[str, Any], item: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    """Puts a cache hint on a part or tool: where it stood, or where the dialect keeps one."""
-    loss = writing.loss
-    if CACHE not in (encoding.get("cache"), writing.dialect.get("cache_hints")):
-        loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
-    elif writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
-        loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
-    else:
-        writing.breakpoints += 1
-        item[CACHE] = {"mode": "explicit"}
-        if (ttl := cache.get("ttl")) is not None:
-            if ttl in BREAKPOINT_TTLS or writing.whole or ttl == encoding.get("ttl"):
-                item[CACHE]["ttl"] = ttl
-            else:
-                loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
-        report_unknown(cache, _CACHE, loss, path)
-
-
-_CACHE: Final = frozenset(("ttl",))
-
-
-def cache_from_wire(kept: Wire, item: dict[str, Any], encoding: dict[str, Any], reading: Reading) -> None:
-    """Takes a readable cache hint out of the members that are `kept`, onto the item."""
-    match kept.get(CACHE):
-        case {"mode": "explicit", **others} if others.keys() <= _CACHE:
-            ttl = others.get("ttl")
-            if "ttl" not in others or (isinstance(ttl, str) and TIME_TO_LIVE.fullmatch(ttl)):
-                item["cache"] = others
-                encoding["cache"] = CACHE
-                if ttl is not None and ttl not in BREAKPOINT_TTLS:
-                    encoding["ttl"] = ttl
-                reading.breakpoints += 1
-                del kept[CACHE]
-        case _:
+    if not assistant:
+        try:
+            if (block := _read_part(part, kind, reading)) is not None:
+                return block
+        except (KeyError, TypeError):
             pass
+    return opaque(part, reading, kind)
+
+
+def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
+    match kind:
+        case "input_text":
+            if len(part) == 2 and type(part["text"]) is str:  # most parts
+                return {"type": "text", "text": part["text"]}
+            return read_item(_WORDS[kind], part, {"type": "text"}, reading)
+        case "text" | "output_text":
+            said = reading.state(encoding={"said": kind})
+            return read_item(_WORDS[kind], part, {"type": "text", "provider_state": said}, reading)
+        case "input_image":
+            return _noted(read_item(_IMAGE, part, {"type": "image"}, reading), reading)
+        case "input_file":
+            return _noted(read_item(_DOCUMENT, part, {"type": "document"}, reading), reading)
+        case _:
+            return None
+
+
+def _noted(block: Block, reading: Reading) -> Block | None:
+    """The medium, with a note when it is of a source that no writer would take; None where none is given."""
+    if "source" not in block:
+        return None
+    if not block["source"]["data"] or not _is_taken(block, reading.endpoint):
+        note(block, "odd", reading.state, imprint(block, _PART))
+    return block

@@ -14,11 +14,11 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
-from interlingua.adapters.openai_responses.parts import Block, opaque
+from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
     INCOMPLETE,
@@ -26,6 +26,9 @@ from interlingua.adapters.openai_responses.tables import (
     NAME,
     POLICY_CODES,
     STATUS,
+    Reading,
+    Writing,
+    report_state,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
@@ -186,7 +189,7 @@ def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
     """The blocks of one item of an answer: nobody but the model speaks in it."""
     blocks = item_from_wire(item, reading, starts=starts)
     if blocks is None:
-        return [opaque(item, reading)]
+        return [opaque(item, reading, item.get("type"))]
     if len(blocks[0]) == 2:
         # a text and nothing around it: one that is put into an answer gets all that an item has, this one came without
         blocks[0]["provider_state"] = reading.state(encoding={"bare": True})

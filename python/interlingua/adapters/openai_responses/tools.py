@@ -1,31 +1,202 @@
-"""Tools and the choice of tools: each written above read."""
+"""
+Tools, by rows, and the choice of tools: each written above read.
+
+A namespace is a list of tools under a name (spec/adapters/openai_responses.md#openai-responses-namespaces). In canonical form
+its tools are tools like any other, called `namespace__name`; that they stand in a namespace is a spelling, which only this wire
+has. A call says its namespace beside its name.
+
+Clients may put their tools into an item `additional_tools` at the head of the input
+(spec/adapters/openai_responses.md#openai-responses-declared). In canonical form they are tools of the request, spelt as what
+that item declares.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, TOOL_MEMBERS, Wire, report_unknown, within
-from interlingua.adapters._openai_members import TOOLS, plain_function
+from interlingua.adapters._items import MISSING, Row, read_item, same, tool_name, write_item
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._openai_tools import (
+    BESIDE,
+    DESCRIPTION,
+    GRAMMAR,
     NAMING,
+    PARAMETERS,
+    as_enforced,
     custom_as_function,
+    definition_to_wire,
     fitted_choice,
     is_offered,
     offered_kinds,
     parallel_to_wire,
-    report_beside_definition,
-    report_misplaced,
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.declared import apart, mark, report_order
-from interlingua.adapters.openai_responses.namespaces import NAMESPACE, grouped, own_name, put_into
-from interlingua.adapters.openai_responses.parts import cache_from_wire, cache_to_wire
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._order import moves_behind
+from interlingua.adapters.openai_responses.parts import MARK
+from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
+Item = dict[str, Any]
 Tool = dict[str, Any]
 
-_SAYING: Final = frozenset(("kind", "name", "description", "input_schema", "strict", "format"))
+# ---------------------------------------------------------------------------------------------------- namespaces
+
+NAMESPACE: Final = "namespace"
+"""Type of the tool, member of the call, and name of the spelling."""
+_BEGINS: Final = "namespace_begins"
+_BETWEEN: Final = "__"
+DEFAULT: Final = "functions"
+"""The namespace in which the models of the provider see the tools that stand in none."""
+
+
+def joined(namespace: str, name: str) -> str:
+    """The canonical name of a tool in a namespace. The default namespace, and one that a tool has to itself, add nothing."""
+    return _prefix(namespace, name) + name
+
+
+def _prefix(namespace: str, name: str) -> str:
+    if namespace in (DEFAULT, name):
+        return ""
+    return namespace if namespace.endswith(_BETWEEN) else namespace + _BETWEEN
+
+
+def parted(name: str, namespace: str) -> str | None:
+    """The name within a namespace of a tool with a canonical name; None for one that cannot stand in it, as after an edit."""
+    if namespace in (DEFAULT, name):
+        return name
+    prefix = _prefix(namespace, "")
+    return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else None
+
+
+def call_namespace(item: Mapping[str, Any]) -> str | None:
+    """The namespace that the members of a call say."""
+    namespace = item.get(NAMESPACE)
+    return namespace if isinstance(namespace, str) and namespace else None
+
+
+def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
+    """Makes the tools of a namespace, which were just read, tools with canonical names.
+
+    Not where two tools would have one name, or one of them is the provider's own: then the namespace stays whole.
+    """
+    namespace = space["name"]
+    names = [joined(namespace, tool["name"]) for tool in tools]
+    if len({*names}) != len(names) or not taken.isdisjoint(names):
+        return False
+    if any(tool.get("kind") == "provider" for tool in tools):
+        return False
+    taken.update(names)
+    others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
+    for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
+        state = tool.setdefault("provider_state", reading.state())
+        encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        tool["name"] = name
+        if position == 0:
+            encoding[_BEGINS] = True
+            if others:
+                state["fields"] = {**state.get("fields", NOTHING), NAMESPACE: others}
+        state["encoding"] = encoding
+    return True
+
+
+def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
+    """The name within its namespace of a tool or a call of this wire; None where it stands in none, or not any more."""
+    namespace = encoding.get(NAMESPACE)
+    if not isinstance(namespace, str):
+        return None
+    within = parted(name, namespace)
+    taken = within is not None and (writing.reply or writing.tool_name(within) == within)
+    return within if taken else None
+
+
+def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
+    """Tools as they were written, beside what they were written of: neighbours of one namespace stand in it."""
+    wires: list[Wire] = []
+    last: Any = None
+    for tool, wire in tools:
+        state = writing.owned(tool)
+        encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
+        namespace = encoding.get(NAMESPACE)
+        if own_name(tool["name"], encoding, writing) is None:
+            wires.append(wire)
+            last = None
+            continue
+        if namespace != last or _BEGINS in encoding:
+            others = (state.get("fields") or NOTHING).get(NAMESPACE) or NOTHING
+            wires.append({**others, "type": NAMESPACE, "name": namespace, "tools": []})
+            last = namespace
+        wires[-1]["tools"].append(wire)
+    return wires
+
+
+# ---------------------------------------------------------------------------------------------------- tools that items declare
+
+DECLARED: Final = "declared"
+"""Spelling of a tool: the position of the item that declares it; of a request: those items without their tools."""
+_ADDITIONAL: Final = "additional_tools"
+
+
+def leading(items: Any) -> list[Wire]:
+    """The items at the head of an input that declare tools, where others follow."""
+    if not isinstance(items, list):
+        return []
+    found: list[Wire] = []
+    for item in items:
+        match item:
+            case {"type": "additional_tools", "tools": list(tools)} if tools and all(
+                isinstance(t, dict) for t in tools
+            ):
+                found.append(item)
+            case _:
+                return found
+    return []
+
+
+def mark(tools: list[Item], position: int, reading: Reading) -> None:
+    """Spells tools, which were just read, as those of an item."""
+    for tool in tools:
+        state = tool.setdefault("provider_state", reading.state())
+        state["encoding"] = {**state.get("encoding", NOTHING), DECLARED: position}
+
+
+def without_tools(item: Wire) -> Wire:
+    """What an item holds beside its tools."""
+    return {name: value for name, value in item.items() if name not in ("type", "tools")}
+
+
+def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[Item, Wire]], list[Wire]]:
+    """Tools as they were written, beside what they were written of: those of the request, and the items for all others."""
+    kept: Any = writing.encoding.get(DECLARED)
+    if not isinstance(kept, list):
+        return tools, []
+    ranks = [_rank(tool, len(kept), writing) for tool, _ in tools]
+    items = [
+        [found for found, rank in zip(tools, ranks, strict=True) if rank == position] for position in range(len(kept))
+    ]
+    return [found for found, rank in zip(tools, ranks, strict=True) if rank < 0], [
+        {**members, "type": _ADDITIONAL, "tools": grouped(declared, writing)}
+        for members, declared in zip(kept, items, strict=True)
+        if declared
+    ]
+
+
+def report_order(tools: list[Item], writing: Writing) -> None:
+    """Reports the tools that leave their place: those of the request stand before those of items."""
+    kept: Any = writing.encoding.get(DECLARED)
+    if not isinstance(kept, list):
+        return
+    ranks = [_rank(tool, len(kept), writing) for tool in tools]
+    order = sorted(range(len(tools)), key=ranks.__getitem__)
+    for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
+        message = "tools that items declare stand behind the others"
+        writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
+
+
+def _rank(tool: Item, items: int, writing: Writing) -> int:
+    """The position of the item that declares a tool; -1 for a tool of the request."""
+    position: Any = writing.encoding_of(tool).get(DECLARED)
+    return position if type(position) is int and 0 <= position < items else -1
 
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -36,7 +207,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     tools = request["tools"]
     if not takes_tools(tools, writing):
         return
-    written = ((tool, tool_to_wire(tool, ("tools", n), writing, request)) for n, tool in enumerate(tools))
+    written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
     present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
         body["tools"] = grouped(present, writing)
@@ -45,51 +216,39 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         body["input"] = [*writing.declaring, *body["input"]]
 
 
-def tool_to_wire(tool: Tool, path: Path, writing: Writing, request: dict[str, Any]) -> Wire | None:
+def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
+    within = own_name(tool["name"], writing.encoding_of(tool), writing)
+    return writing.told_name(tool["name"], path) if within is None else within
+
+
+_NAME: Final = tool_name(_write_name)
+_STRICT: Final = same("strict", "strict", bool, always=True)
+_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, _STRICT, mark=MARK, beside=BESIDE)
+_CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
+
+
+def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     """A tool; None when it was dropped."""
     kind = tool.get("kind") or "function"
     if kind == "provider":
-        return _provider_tool(tool, path, writing)
+        return definition_to_wire(tool, path, writing, _read_definition)
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    if kind == "custom" and not writing.same_origin:
+    elif kind == "custom" and not writing.same_origin:
         tool = _with_flat_grammar(tool, path, writing)
-    state = writing.owned(tool)
-    encoding = state.get("encoding") or NOTHING
-    item: Wire = {**(state.get("fields") or NOTHING), "type": kind}
-    within_namespace = own_name(tool["name"], encoding, writing)
-    if NAMESPACE in encoding:
-        item.pop(NAMESPACE, None)  # what belongs to the namespace itself
-    item["name"] = writing.told_name(tool["name"], path) if within_namespace is None else within_namespace
-    if tool.get("description") is not None:
-        item["description"] = tool["description"]
-    members = (("input_schema", "parameters"), ("strict", "strict")) if kind == "function" else (("format", "format"),)
-    for name, member in members:
-        if tool.get(name) is not None:
-            item[member] = tool[name]
-    if (
-        item.get("strict")
-        and kind == "function"
-        and writing.refuses_strict(item.get("parameters"), (*path, "strict"), kept=writing.has_quirk(tool, TOOLS))
-    ):
-        del item["strict"]
-    if kind == "function" and "strict" not in item and not _silent(encoding):
-        item["strict"] = False  # where nothing is said, the service enforces what it can
-    report_misplaced(tool, kind, path, writing)
-    for name, value in encoding.get("nulls", NOTHING).items():
-        item.setdefault(name, value)
-    if not within(tool, _SAYING):
-        if tool.get("cache") is not None:
-            cache_to_wire(tool["cache"], item, encoding, (*path, "cache"), writing)
-        report_state(tool, writing, path)
-        report_unknown(tool, TOOL_MEMBERS, writing.loss, path)
-    return item
+    if kind == "function" and tool.get("strict"):
+        tool = as_enforced(tool, path, writing)
+    wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
+    if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
+        wire["strict"] = False  # where nothing is said, the service enforces what it can
+    if NAMESPACE in writing.encoding_of(tool):
+        wire.pop(NAMESPACE, None)  # what belongs to the namespace itself
+    return wire
 
 
-def _silent(encoding: Mapping[str, Any]) -> bool:
-    """Whether a tool came without a word on `strict`, or with null."""
-    return "strict" in encoding.get("absent", ()) or "strict" in encoding.get("nulls", NOTHING)
+def _read_definition(definition: Wire, writing: Target) -> Tool:
+    return tool_from_wire(definition, Reading(writing.endpoint))
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -103,33 +262,6 @@ def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
             return {**tool, "format": flat}
         case _:
             return tool
-
-
-def _provider_tool(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-        message = "a tool of another provider cannot be offered here"
-        writing.loss.drop(path, "provider_tool", "lost", message)
-        return None
-    read = tool_from_wire(tool["definition"], Reading(writing.endpoint))
-    if {name: tool.get(name) for name in ("kind", "name", "definition")} != {
-        name: read.get(name) for name in ("kind", "name", "definition")
-    }:
-        message = "the tool is read back as what its definition says"
-        writing.loss.replace(path, read, "unsupported_value", "representation", message)
-        return tool["definition"]
-    report_state(tool, writing, path, fields=True)
-    report_beside_definition(tool, path, writing)
-    return tool["definition"]
-
-
-_FUNCTION: Final = (
-    ("description", "description", str),
-    ("input_schema", "parameters", dict),
-    ("strict", "strict", bool),
-)
-_CUSTOM: Final = (("description", "description", str), ("format", "format", dict))
-_OF_FUNCTION: Final = frozenset(("type", "name", *(member for _, member, _ in _FUNCTION)))
-_OF_CUSTOM: Final = frozenset(("type", "name", *(member for _, member, _ in _CUSTOM)))
 
 
 def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None = None) -> list[Tool]:
@@ -171,42 +303,16 @@ def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
-    kind, name = tool.get("type"), tool.get("name")
-    if kind == "function" and (plain := plain_function(tool, others=1)) is not None and "strict" in plain:
-        return plain
-    custom = kind == "custom"
-    members = _CUSTOM if custom else _FUNCTION
-    if not (custom or kind == "function") or not isinstance(name, str) or not name or not _fits(tool, members):
-        label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
-        return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
-    read: Tool = {"kind": "custom", "name": name} if custom else {"name": name}
-    for canonical, member, _ in members:
-        if tool.get(member) is not None:
-            read[canonical] = tool[member]
-    known = _OF_CUSTOM if custom else _OF_FUNCTION
-    said = custom or "strict" in tool
-    if within(tool, known) and None not in tool.values():
-        if not said:
-            read["provider_state"] = reading.state(encoding={"absent": ["strict"]})
-        return read
-    fields = {key: value for key, value in tool.items() if key not in known and value is not None}
-    encoding: dict[str, Any] = {} if said else {"absent": ["strict"]}
-    if nulls := {key: None for key, value in tool.items() if value is None}:
-        encoding["nulls"] = nulls
-    cache_from_wire(fields, read, encoding, reading)
-    if fields or encoding:
-        read["provider_state"] = reading.state(
-            **({"fields": fields} if fields else {}), **({"encoding": encoding} if encoding else {})
-        )
-    return read
-
-
-def _fits(tool: Wire, members: tuple[tuple[str, str, type], ...]) -> bool:
-    for _, member, kind in members:
-        value = tool.get(member)
-        if value is not None and not isinstance(value, kind):
-            return False
-    return True
+    kind = tool.get("type")
+    try:
+        if kind == "function":
+            return read_item(_FUNCTION, tool, {}, reading)
+        if kind == "custom":
+            return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+    except (KeyError, TypeError):
+        pass
+    label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
+    return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
 
 
 # ---------------------------------------------------------------------------------------------------- choice

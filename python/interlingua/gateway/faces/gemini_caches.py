@@ -13,7 +13,6 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute, Route
 
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.past import NotStored, Past
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds, write_time
@@ -65,7 +64,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         told: Data = {"model": model, "createTime": write_time(now), "updateTime": write_time(now)}
         if isinstance(title := body.get("displayName", body.get("display_name")), str):
             told["displayName"] = title
-        key = gateway.access.key(key_of(request))
+        key = await gateway.caller(request)
         likely = await gateway.estimate(request, ADAPTER, cached, key, f"/v1beta/{model}:generateContent")
         told["usageMetadata"] = {"totalTokenCount": likely}
         expires = _expiry(body, objects)

@@ -9,7 +9,8 @@ from starlette.requests import Request
 
 from interlingua import translate
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.sessions.calls import calls_in, renamed
+from interlingua.client.call_ids import renamed
+from interlingua.sessions.calls import calls_in
 
 if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway

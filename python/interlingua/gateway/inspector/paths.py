@@ -20,7 +20,6 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.threads import LARGE, done
 from interlingua.gateway.calls import Call, counted
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.inspector.comparing import compare
 from interlingua.gateway.refusals import Refused, not_found
@@ -70,7 +69,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
     def watched(work: Callable[[Request, Key], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
-            return await work(request, gateway.access.key(key_of(request)))
+            return await work(request, await gateway.caller(request))
 
         return gateway.guarded(_OWN, answer)
 

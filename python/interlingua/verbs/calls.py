@@ -38,13 +38,18 @@ class Calls:
         self._watchers: set[End] = set()
         self._calls: set[End] = set()
 
+    @property
+    def full(self) -> bool:
+        """Whether there is no room for one more."""
+        return self.running >= self.limit
+
     @contextmanager
     def admitted(self) -> Generator[None]:
         """Counts a call while it runs. Raises `ProviderError` when there is no room, or the server is ending."""
         self._arrived += 1
         if self._refusing:
             raise shut_down("the server is shutting down and takes no new calls; ask another one")
-        if self.running >= self.limit:
+        if self.full:
             raise _busy(self.limit, 1 + self._chance())
         self.running += 1
         try:

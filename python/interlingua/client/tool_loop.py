@@ -1,0 +1,553 @@
+"""
+The tool loop: a model is asked, its calls are carried out, and it is asked again with the results, until it has answered
+(spec/2-requests.md#tool-loop).
+
+A tool that fails is a result that says so, never the end of the loop; a call to a provider that fails ends it as it ends
+`generate`.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from datetime import UTC
+from decimal import Decimal
+from inspect import isawaitable
+from typing import TYPE_CHECKING, Any, Final, Literal, Self, TypedDict
+
+from interlingua import translate
+from interlingua.canonical import json
+from interlingua.canonical.check import check_call
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.logs import logger
+from interlingua.canonical.model_response import ModelResponse
+from interlingua.canonical.validate import check_plain
+from interlingua.client.answers import failure as failure_of
+from interlingua.client.call_ids import Names
+from interlingua.client.interrupt import Interrupt, Interrupted
+from interlingua.client.routing import session_of
+from interlingua.client.stream import Stream
+from interlingua.client.threads import in_own_thread
+from interlingua.client.tools import ActiveTool, SideEffects, UnfitArguments, is_asynchronous
+from interlingua.registry import prices
+
+if TYPE_CHECKING:
+    from interlingua.canonical.models import LossEntry, Tool, ToolUseBlock, Usage
+    from interlingua.client.client import Client
+
+Data = dict[str, Any]
+Event = dict[str, Any]
+Message = dict[str, Any]
+
+Outcome = Literal["answered", "open_calls", "round_limit", "stopped"]
+Failure = Literal[
+    "not_found",
+    "validation_error",
+    "permission_denied",
+    "user_denied",
+    "confirmation_timeout",
+    "timeout",
+    "execution_error",
+    "cancelled",
+]
+
+_LOG = logger("client")
+_ENDED_WELL: Final = ("stop", "stop_sequence")
+_SUMMED: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
+    "reasoning_tokens",
+    "latency_ms",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `approve` is asked about: a call whose arguments fit, its tool, and what the tool may change."""
+
+    call: "ToolUseBlock"
+    tool: "Tool"
+    side_effects: SideEffects
+
+
+Approve = Callable[[Asked], bool | str | Awaitable[bool | str]]
+"""Says whether a call may be carried out: `True`, or `False` or the reason why not, which the model is told."""
+OnMessage = Callable[[Message], Any]
+"""Is given each message when it is made; awaited where it gives something to await."""
+
+
+class RunOptions(TypedDict, total=False):
+    """What may be said of a run of tools beside its request and tools; `Client.run_tools` tells what each means."""
+
+    model: str | None
+    adapter: str | None
+    fallbacks: Sequence[str]
+    deadline: float | None
+    fail_over_on: Collection[str]
+    max_rounds: int
+    concurrency: int
+    approve: Approve | None
+    approve_within: float | None
+    on_message: OnMessage | None
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutcome:
+    """What became of one call: `message` holds its result, `failure` is the class of what went wrong, if anything did."""
+
+    call: Data
+    message: Message
+    failure: Failure | None
+    seconds: float
+
+
+@dataclass(slots=True)
+class ToolRun:
+    """What a run of tools gave. `messages` go behind the conversation, which can then go on.
+
+    `outcome` is `answered`, `open_calls` (of tools that nobody here carries out), `round_limit`, or `stopped`: the answer
+    ended in another way, which its `finish_reason` tells.
+    """
+
+    outcome: Outcome
+    responses: list[ModelResponse] = field(default_factory=list[ModelResponse])
+    """The answers of the model, in order, each with its usage and its loss report."""
+    results: list[ToolOutcome] = field(default_factory=list[ToolOutcome])
+    """The calls that were dealt with, in order."""
+    messages: list[Message] = field(default_factory=list[Message])
+    """The answers and the results, as plain data, in order."""
+
+    @property
+    def response(self) -> ModelResponse:
+        """The last answer."""
+        return self.responses[-1]
+
+    @property
+    def open_calls(self) -> "list[ToolUseBlock]":
+        """The calls of the last answer that have no result."""
+        from interlingua.canonical.models import ToolUseBlock
+
+        return [ToolUseBlock.of(call) for call in _open_calls(self.messages)]
+
+    @property
+    def usage(self) -> "Usage":
+        """The tokens and the time of all answers together; the cost is null when that of one is not known."""
+        from interlingua.canonical.models import Usage
+
+        return Usage.of(_sum([response.get("usage") for response in self.responses]))
+
+    @property
+    def cost(self) -> Decimal | None:
+        """What all answers cost together in US dollars; None when the price of one is not known."""
+        cost = _sum([response.get("usage") for response in self.responses])["cost_usd"]
+        return None if cost is None else Decimal(cost)
+
+    @property
+    def loss(self) -> "list[LossEntry]":
+        """What was lost on the way to the provider in any round, each entry once. A conversation only grows, so a pointer
+        means the same in every round."""
+        from interlingua.canonical.models import LossEntry
+
+        entries: list[Data] = []
+        for response in self.responses:
+            entries += [entry for entry in response.get("loss") or () if entry not in entries]
+        return [LossEntry.of(entry) for entry in entries]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is to be done: a request that was checked, the tools by name, and how."""
+
+    request: Data
+    tools: Mapping[str, ActiveTool]
+    streamed: bool
+    max_rounds: int = 10
+    concurrency: int = 4
+    approve: Approve | None = None
+    approve_within: float | None = None
+    on_message: OnMessage | None = None
+    deadline: float | None = None
+    options: Data = field(default_factory=dict[str, Any])
+    """Of each call to a provider."""
+
+    @classmethod
+    def of(cls, request: Any, tools: Sequence[ActiveTool], *, streamed: bool, options: RunOptions) -> Self:
+        """Raises `InvalidRequest` for a request that is none, and for two tools of one name."""
+        canonical = translate.load(request)
+        named: dict[str, ActiveTool] = {}
+        for tool in tools:
+            if tool.name in named:
+                raise InvalidRequest(f"two tools have the name {tool.name!r}", path="/tools")
+            named[tool.name] = tool
+        offered: list[Data] = canonical.get("tools") or []
+        known = {tool["name"] for tool in offered}
+        added = [tool.definition for tool in tools if tool.name not in known]
+        rest: Data = dict(options)
+        return cls(
+            {**canonical, "tools": [*offered, *added]} if offered or added else canonical,
+            named,
+            streamed,
+            **{
+                name: rest.pop(name)
+                for name in ("max_rounds", "concurrency", "approve", "approve_within", "on_message", "deadline")
+                if name in rest
+            },
+            options=rest,
+        )
+
+
+class _Failed(Exception):
+    """A call that was not carried out, or not well; the text is what the model is told."""
+
+    def __init__(self, failure: Failure, message: str) -> None:
+        super().__init__(message)
+        self.failure: Failure = failure
+        self.message = message
+
+
+class ToolStream:
+    """The events of every answer of a run of tools, one answer behind the other. Iterate it once; `response` is what the
+    run gave, when it has ended."""
+
+    def __init__(self, client: "Client", job: Job, new_id: Callable[[], str], clock: Callable[[], float]) -> None:
+        self.response: ToolRun | None = None
+        self._client = client
+        self._job = job
+        self._new_id = new_id
+        self._clock = clock
+        self._run = ToolRun("stopped")
+        self._interrupt = Interrupt()
+        self._stream: Stream | None = None
+        self._due = None if job.deadline is None else clock() + job.deadline
+        self._places = asyncio.Semaphore(job.concurrency)
+        self._asking = asyncio.Lock()
+        self._events = self._rounds()
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self._events
+
+    async def __anext__(self) -> Event:
+        return await anext(self._events)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Gives up what has not been read and closes the call to the provider. Any number of times."""
+        await self._events.aclose()
+
+    def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
+        """Stops the run, from any task: an answer as `Stream.cancel` does, tools by cancelling them."""
+        self._interrupt.stop(reason)
+        if self._stream is not None:
+            self._stream.cancel(reason)
+
+    # ------------------------------------------------------------------------------------------------ rounds
+
+    async def _rounds(self) -> AsyncGenerator[Event, None]:
+        run = self._run
+        calls = _open_calls(self._job.request["messages"])
+        left = self._job.max_rounds
+        while True:
+            active = [call for call in calls if not self._is_passive(call)]
+            if active and left > 0:
+                left -= 1
+                await self._carry_out(active)
+                calls = [call for call in calls if self._is_passive(call)]
+                if calls and run.responses:
+                    break  # the model is asked when all its calls have results
+            elif run.responses and not (run.response.finish_reason == "pause" and left > 0):
+                break
+            elif run.responses:
+                left -= 1
+            async for event in self._answer():
+                yield event
+            calls = _calls(run.response["message"]) if run.response.finish_reason == "tool_calls" else []
+        run.outcome = self._outcome(calls)
+        self.response = run
+
+    def _outcome(self, calls: list[Data]) -> Outcome:
+        ended = self._run.response.finish_reason
+        if ended == "pause" or any(not self._is_passive(call) for call in calls):
+            return "round_limit"
+        if calls:
+            return "open_calls"
+        return "answered" if ended in _ENDED_WELL else "stopped"
+
+    async def _answer(self) -> AsyncGenerator[Event, None]:
+        """The next answer, put behind the conversation; its events, where they are wanted."""
+        names = Names(self._unused_id)
+        left = None if self._due is None else self._due - self._clock()
+        options: Data = {**self._job.options, "deadline": left, "validated": True}
+        try:
+            if self._job.streamed:
+                self._interrupt.demand()
+                stream = self._stream = self._client.stream(self._request(), **options)
+                async with stream:
+                    async for event in stream:
+                        yield names.event(event)
+                self._stream = None
+                response = stream.response
+                if response is None:
+                    raise AssertionError("a stream that ends without an error has a response")
+            else:
+                response = await self._interrupt.wait(self._client.generate(self._request(), **options))
+        except Interrupted as problem:
+            raise failure_of(problem, None) from None
+        response = ModelResponse(names.response(response))
+        self._run.responses.append(response)
+        await self._add(response["message"])
+
+    def _request(self) -> Data:
+        """What the model is asked next. That it must call a tool is asked of it once: it would never come to an answer."""
+        request: Data = {**self._job.request, "messages": [*self._job.request["messages"], *self._run.messages]}
+        choice: Data | None = request.get("tool_choice")
+        if self._run.results and choice is not None:
+            if choice["type"] in ("required", "tool"):
+                request["tool_choice"] = {"type": "auto"}
+            elif choice.get("mode") == "required":
+                request["tool_choice"] = {**choice, "mode": "auto"}
+        return request
+
+    async def _add(self, message: Message) -> None:
+        self._run.messages.append(message)
+        if self._job.on_message is not None:
+            told = self._job.on_message(message)
+            if isawaitable(told):
+                await told
+
+    def _unused_id(self, identity: str) -> str:
+        """The id of a call; another one where the conversation has a call of that id, as with providers that count anew in
+        each answer. A call that is made again is a new call (spec/1-values.md#invariants)."""
+        taken = any(
+            call["id"] == identity
+            for message in (*self._job.request["messages"], *self._run.messages)
+            for call in _calls(message)
+        )
+        return f"tu_{self._new_id()}" if taken else identity
+
+    # ------------------------------------------------------------------------------------------------ calls
+
+    def _is_passive(self, call: Data) -> bool:
+        """Whether a call is for the caller: its tool is offered, and is none of those that are carried out here."""
+        name = call["name"]
+        return name not in self._job.tools and any(
+            tool["name"] == name for tool in self._job.request.get("tools") or ()
+        )
+
+    async def _carry_out(self, calls: list[Data]) -> None:
+        """Puts the results of calls behind the conversation, in the order of the calls; also those that were there when the
+        rest was interrupted, for what was done was done."""
+        left = None if self._due is None else max(self._due - self._clock(), 0.0)
+        tasks = [asyncio.ensure_future(self._dealt_with(call)) for call in calls]
+        try:
+            async with asyncio.timeout(left):
+                await self._interrupt.wait(asyncio.gather(*tasks))
+        except TimeoutError:
+            raise failure_of(Interrupted("deadline"), None) from None
+        except Interrupted as problem:
+            raise failure_of(problem, None) from None
+        finally:
+            for task in tasks:
+                if task.done() and not task.cancelled() and task.exception() is None:
+                    result = task.result()
+                    self._run.results.append(result)
+                    await self._add(result.message)
+
+    async def _dealt_with(self, call: Data) -> ToolOutcome:
+        started = self._clock()
+        failure: Failure | None = None
+        try:
+            message = self._message(call, await self._result(call), is_error=False)
+        except _Failed as problem:
+            failure = problem.failure
+            message = self._message(call, f"{failure}: {problem.message}", is_error=True)
+            told = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
+            _LOG.warning("the tool %s was not carried out well: %s", call["name"], failure, extra=told)
+        return ToolOutcome(call, message, failure, self._clock() - started)
+
+    async def _result(self, call: Data) -> Any:
+        """What the tool of a call gives as its content. Raises `_Failed`."""
+        tool = self._job.tools.get(call["name"])
+        definitions = [tool.definition for tool in self._job.tools.values()]
+        violations = check_call(call, definitions, self._emit)
+        if tool is None:
+            raise _Failed(
+                "not_found", f"there is no tool of this name; there are {', '.join(self._job.tools) or 'none'}"
+            )
+        if violations:
+            raise _Failed("validation_error", _said(violations))
+        await self._demand_approval(call, tool)
+        async with self._places:
+            value = await _run(tool, call)
+        try:
+            content = _content(value)
+            check_plain(self._message(call, content, is_error=False))
+        except Exception as problem:  # noqa: BLE001 whatever a tool gives
+            told = f"what the tool gave cannot be written: {_words(problem)}"
+            raise _Failed("execution_error", told) from None
+        return content
+
+    async def _demand_approval(self, call: Data, tool: ActiveTool) -> None:
+        """Asks whether a call may be carried out, one question at a time. Raises `_Failed` unless it may."""
+        from interlingua.canonical.models import Tool, ToolUseBlock
+
+        approve = self._job.approve
+        if approve is None:
+            return
+        asked = Asked(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
+        async with self._asking:
+            limit = asyncio.timeout(self._job.approve_within)
+            try:
+                async with limit:
+                    said = await _called(approve, asked, "approve")
+            except TimeoutError:
+                if not limit.expired():
+                    raise _Failed("permission_denied", "whether it may be called could not be found out") from None
+                raise _Failed("confirmation_timeout", "nobody allowed the call in time") from None
+            except Exception as problem:  # noqa: BLE001
+                # who cannot be asked has not allowed it; the text of a foreign exception may quote anything
+                _LOG.error("approve failed: %s", type(problem).__name__, extra={"tool": tool.name})
+                raise _Failed("permission_denied", "whether it may be called could not be found out") from None
+        if said is not True:
+            raise _Failed("user_denied", f"the call was not allowed{f': {said}' if isinstance(said, str) else ''}")
+
+    def _message(self, call: Data, content: Any, *, is_error: bool) -> Message:
+        from interlingua.canonical.models import Message
+
+        members = {"id": self._new_id(), "created_at": self._moment()}
+        message = Message.tool(call["id"], content, is_error=is_error, **members)
+        return message.plain() | {"schema_version": 1}
+
+    def _emit(self, event: Event) -> None:
+        """Tells whoever observes that a call is not carried out (spec/1-values.md#input-event)."""
+        self._client.events.give(
+            {
+                "id": self._new_id(),
+                "type": event.pop("type"),
+                "alias": event.pop("alias"),
+                "timestamp": self._moment(),
+                "session_id": session_of(self._job.request),
+                "turn_id": None,
+                "parent_event_id": None,
+                "actor": "system",
+                "sensitivity": "pseudonymous",
+                "payload": event,
+            }
+        )
+
+    def _moment(self) -> str:
+        return self._client.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+# ---------------------------------------------------------------------------------------------------- carrying out
+
+
+async def _run(tool: ActiveTool, call: Data) -> Any:
+    """What a tool gives within its time. Raises `_Failed`."""
+    custom = (tool.definition.get("kind") or "function") == "custom"
+    # a copy: what a tool does to its arguments is not what the model said
+    given = call.get("input_raw", "") if custom else deepcopy(call["input"])
+    limit = asyncio.timeout(tool.time_limit)
+    try:
+        async with limit:
+            return await _called(tool.run, given, f"tool {tool.name}", asynchronous=tool.asynchronous)
+    except TimeoutError as problem:
+        if limit.expired():
+            raise _Failed("timeout", f"the tool took longer than {tool.time_limit:g} s") from None
+        raise _Failed("execution_error", _words(problem)) from None
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise _Failed("cancelled", "the tool was cancelled") from None
+    except UnfitArguments as problem:
+        raise _Failed("validation_error", _said(problem.violations)) from None
+    except (Exception, SystemExit) as problem:  # noqa: BLE001 whatever a tool raises
+        raise _Failed("execution_error", _words(problem)) from None
+
+
+async def _called(function: Callable[[Any], Any], given: Any, name: str, *, asynchronous: bool | None = None) -> Any:
+    """What a function of the caller gives: a coroutine function runs here, any other in a thread of its own."""
+    if is_asynchronous(function) if asynchronous is None else asynchronous:
+        value = function(given)
+    else:
+        value = await in_own_thread(lambda: function(given), name)
+    return await value if isawaitable(value) else value
+
+
+def _content(value: Any) -> Any:
+    """What a tool gave, as the content of its result: text and blocks as they are, anything else as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, str) or _is_block(value):
+        return value
+    if isinstance(value, list) and value and all(isinstance(item, str) or _is_block(item) for item in value):
+        if any(_is_block(item) for item in value):
+            return value
+    from pydantic_core import to_jsonable_python
+
+    return json.dumps(to_jsonable_python(value)).decode()
+
+
+def _is_block(value: Any) -> bool:
+    """Whether it is a block of the types of this package: plain data may be any JSON, and is told as that."""
+    return hasattr(value, "plain") and isinstance(getattr(value, "type", None), str)
+
+
+def _said(violations: list[dict[str, str]]) -> str:
+    return "; ".join(f"{one['path'].removeprefix('/input') or '/'}: {one['message']}" for one in violations)
+
+
+def _words(problem: BaseException) -> str:
+    """What a foreign exception says, with its type."""
+    try:
+        text = str(problem)
+    except Exception:  # noqa: BLE001 even that may fail
+        text = ""
+    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
+
+
+# ---------------------------------------------------------------------------------------------------- conversations
+
+
+def _calls(message: Message) -> list[Data]:
+    return [block for block in message["content"] if block["type"] == "tool_use"]
+
+
+def _open_calls(messages: Sequence[Message]) -> list[Data]:
+    """The calls of the last answer that have no result, where nothing else was said since."""
+    answered: set[str] = set()
+    for message in reversed(messages):
+        if message["role"] == "assistant":
+            return [call for call in _calls(message) if call["id"] not in answered]
+        if message["role"] != "tool":
+            break
+        answered |= {block["tool_use_id"] for block in message["content"] if block["type"] == "tool_result"}
+    return []
+
+
+def _sum(usages: Sequence[Data | None]) -> Data:
+    """Usages as one: counts that none of them has stay away, and one unknown cost makes the sum unknown."""
+    known = [usage for usage in usages if usage is not None]
+    total: Data = {"input_tokens": 0, "output_tokens": 0}
+    for name in _SUMMED:
+        counts = [usage[name] for usage in known if usage.get(name) is not None]
+        if counts:
+            total[name] = sum(counts)
+    costs = [usage.get("cost_usd") for usage in known]
+    priced = len(known) == len(usages) and None not in costs
+    total["cost_usd"] = (
+        prices.text(sum((Decimal(cost) for cost in costs if cost is not None), Decimal(0))) if priced else None
+    )
+    versions = {usage.get("pricing_version") for usage in known}
+    total["pricing_version"] = versions.pop() if priced and len(versions) == 1 else None
+    if any(usage.get("estimated") for usage in known):
+        total["estimated"] = True
+    return total

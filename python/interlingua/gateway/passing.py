@@ -1,0 +1,335 @@
+"""
+What a wire has and the gateway has not goes to a provider of that wire, untouched (spec/11-gateway.md#passthrough).
+
+Bodies are streamed both ways and never read: only who asks is looked at, and where it goes.
+"""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import unquote
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import (
+    Cancelled,
+    CannotAdapt,
+    InterlinguaError,
+    InvalidRequest,
+    NotConfigured,
+    ProviderError,
+)
+from interlingua.client import Client
+from interlingua.client.answers import ERROR_BODY_LIMIT, whole
+from interlingua.client.call import Limits
+from interlingua.client.transport import TransportFailed
+from interlingua.gateway.bodies import PATIENCE_S
+from interlingua.gateway.clients import key_of
+from interlingua.gateway.refusals import Refused
+
+if TYPE_CHECKING:
+    from interlingua.client.httpx_transport import HttpxAnswer, HttpxTransport
+    from interlingua.gateway.gateway import Gateway, Running
+
+_OF_A_WIRE = re.compile(r"/(?:upload/)?(?:v\d+(?:alpha|beta)?\d*|api|model)/(?!interlingua/)")
+"""How the paths of the wires begin, behind the name of a provider or without one. The gateway's own are none of them."""
+
+_VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
+_FOR_ONE_CONNECTION = frozenset(
+    b"connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade".split()
+)
+_FOR_THE_GATEWAY = frozenset(
+    b"host expect authorization x-api-key api-key x-goog-api-key x-amz-date x-amz-security-token x-amz-content-sha256 "
+    b"cookie origin referer forwarded via x-real-ip traceparent tracestate baggage".split()
+)
+"""Keys of the gateway in the ways of all wires, and what stands between the client and the gateway."""
+
+_FOR_THE_GATEWAY_BEGIN = (b"interlingua-", b"x-forwarded-", b"sec-")
+_OF_THE_PROVIDERS_HOST = frozenset((b"date", b"set-cookie", b"alt-svc", b"strict-transport-security"))
+"""What an answer says of the host that it comes from; the gateway is another one."""
+
+
+class Target(NamedTuple):
+    """Where a call goes: the endpoint, and the path with the query as they were sent."""
+
+    endpoint: Endpoint
+    path: str
+
+
+class Passing:
+    """Passes calls on. `client` has the keys and the addresses of the providers."""
+
+    def __init__(self, gateway: "Gateway", client: Client) -> None:
+        self._gateway = gateway
+        self._client = client
+        self._transport: HttpxTransport | None = None
+
+    async def aclose(self) -> None:
+        """Closes all connections. Any number of times."""
+        transport, self._transport = self._transport, None
+        if transport is not None:
+            await transport.aclose()
+
+    async def answer(self, request: Request, adapter: str, served: Callable[[str], bool]) -> Response | None:
+        """What the provider answers, or the error of the wire; None for a path that belongs to no wire. `served` says
+        whether the gateway would answer this call itself at another path."""
+        target = self._target(request, adapter)
+        if target is None:
+            return None
+        running: Running | None = None
+        try:
+            gateway = self._gateway
+            key = gateway.access.key(key_of(request))
+            provider = target.endpoint.provider or ""
+            if not key.may_use(f"{provider}:*"):
+                raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
+            gateway.access.admit(key)
+            _demand_plain(target.path, served)
+            running = gateway.begin(key, target.endpoint.adapter)
+            running.call.asked = f"{request.method} {target.path.partition('?')[0][:200]}"
+            running.changed()
+            return await self._passed(request, target, running)
+        except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
+            return self._gateway.failed(request, target.endpoint.adapter, problem, running)
+
+    # ------------------------------------------------------------------------------------------------ where to
+
+    def _target(self, request: Request, adapter: str) -> Target | None:
+        """The provider that the path names, else the home of the wire that the client speaks. A provider that does not
+        speak that is asked over its own."""
+        scope = request.scope
+        path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
+        registry = self._gateway.registry
+        _, named, rest = (*path.split("/", 2), "", "")[:3]
+        if registry.is_provider(named) and _OF_A_WIRE.match(f"/{rest}"):
+            row = registry.provider(named)
+            spoken = adapter if adapter in row.get("other_wires", {}) else row["adapter"]
+            endpoint = registry.endpoint(adapter=spoken, provider=named)
+            path = f"/{rest}"
+        elif _OF_A_WIRE.match(path):
+            endpoint = registry.endpoint(adapter=adapter)
+        else:
+            return None
+        return Target(endpoint, path + _query(scope["query_string"]))
+
+    def _url(self, target: Target) -> tuple[str, list[tuple[bytes, bytes]]]:
+        """The address at the provider, and the headers that authorize the call. Raises what keeps it from being made."""
+        connection = self._client.connection(target.endpoint)
+        provider = connection.provider
+        lacks = self._client.missing(provider)
+        if lacks and connection.signing is None:
+            raise NotConfigured(provider, "; ".join(lacks), adapter=target.endpoint.adapter)
+        if connection.signing is not None and not connection.headers:
+            raise CannotAdapt(
+                f"calls to {provider} are signed, which takes the whole call: what it has and the gateway has not is not "
+                "passed on without an API key",
+                adapter=target.endpoint.adapter,
+            )
+        url = connection.url(target.path)
+        steps = target.path.split("/")
+        base = (connection.base_url or "").rstrip("/")
+        version = base.rpartition("/")[2]
+        if _VERSION.fullmatch(version) and len(steps) > 3 and steps[1] != version and steps[2] == version:
+            url = base.removesuffix(f"/{version}") + target.path  # /upload/v1beta/files stands beside /v1beta
+        if not url.startswith(("http://", "https://")):
+            raise Refused("not_found", f"{provider} is played here: nothing is passed on to it", 404)
+        return url, [(name.encode("latin-1"), value.encode("latin-1")) for name, value in connection.headers.items()]
+
+    # ------------------------------------------------------------------------------------------------ there and back
+
+    async def _passed(self, request: Request, target: Target, running: "Running") -> Response:
+        from interlingua.client.httpx_transport import HttpxTransport
+
+        url, authorizing = self._url(target)
+        sent = [(name, value) for name, value in _forwarded(request.scope["headers"], _is_for_the_gateway)]
+        names = {name for name, _ in authorizing}
+        sent = [(name, value) for name, value in sent if name not in names] + authorizing
+        if self._transport is None:
+            self._transport = HttpxTransport()
+        body = _Body(request)
+        provider = target.endpoint.provider or target.endpoint.adapter
+        try:
+            passing = self._transport.pass_on(
+                request.method, url, sent, body.chunks() if body.there else None, Limits().idle
+            )
+            answer = await body.unless_gone(passing)
+        except TransportFailed as problem:
+            raise body.problem or _unreached(problem, provider) from None
+        return await self._answered(answer, body, running, authorizing, provider)
+
+    async def _answered(
+        self,
+        answer: "HttpxAnswer",
+        body: "_Body",
+        running: "Running",
+        authorizing: Iterable[tuple[bytes, bytes]],
+        provider: str,
+    ) -> Response:
+        headers = list(_forwarded(answer.raw_headers, _is_of_the_providers_host))
+        headers += [(name.encode(), value.encode()) for name, value in running.headers().items()]
+        if answer.status < 400:
+            return _Passed(answer, headers, body, running, provider)
+        # the words of a failure may quote the key: they are short, so they are read first
+        answer.as_sent = False
+        try:
+            told = await body.unless_gone(whole(answer, ERROR_BODY_LIMIT, cut=True))
+        except TransportFailed:
+            told = b""
+        finally:
+            await answer.aclose()
+        for _, value in authorizing:
+            told = told.replace(value.rpartition(b" ")[2], b"[secret]")
+        left_out = (b"content-length", b"content-encoding")
+        response = Response(told, answer.status)
+        length = (b"content-length", str(len(told)).encode())
+        response.raw_headers = [*((name, value) for name, value in headers if name not in left_out), length]
+        running.end(answer.status)
+        return response
+
+
+class _Body:
+    """The body of a call, while it comes; and, behind its end, whether the client is still there."""
+
+    def __init__(self, request: Request) -> None:
+        self.problem: InterlinguaError | None = None
+        """Why the body did not come to its end."""
+        self._receive = request.receive
+        self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
+        """Whether there is one, be it empty."""
+        self._ended = asyncio.Event()
+        if not self.there:
+            self._ended.set()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """The body. Raises `TransportFailed` when it does not come to its end; `problem` tells why."""
+        more = self.there
+        while more:
+            try:
+                async with asyncio.timeout(PATIENCE_S):
+                    message = await self._receive()
+            except TimeoutError:
+                self.problem = Refused("timeout", f"the body stopped for {PATIENCE_S:.0f} s before its end", 408)
+                raise TransportFailed("network", "the client stopped") from None
+            if message["type"] == "http.disconnect":
+                self.problem = Cancelled("the client went away while it sent the body")
+                raise TransportFailed("network", "the client went away")
+            more = message.get("more_body", False)
+            if not more:
+                self._ended.set()
+            if message.get("body"):
+                yield message["body"]
+
+    async def gone(self) -> None:
+        """Returns when the client has gone away, which is known behind the end of its body."""
+        await self._ended.wait()
+        while (await self._receive())["type"] != "http.disconnect":
+            pass
+
+    async def unless_gone(self, work: Any) -> Any:
+        """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
+        working = asyncio.ensure_future(work)
+        gone = asyncio.ensure_future(self.gone())
+        try:
+            await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise Cancelled("the client went away before its answer was there")
+            return working.result()
+        finally:
+            gone.cancel()
+            if not working.done():
+                working.cancel()
+                with suppress(asyncio.CancelledError, Exception):
+                    await working
+
+
+class _Passed(Response):
+    """An answer that is sent on as it comes, until its end or until the client goes away."""
+
+    def __init__(
+        self,
+        answer: "HttpxAnswer",
+        headers: list[tuple[bytes, bytes]],
+        body: _Body,
+        running: "Running",
+        provider: str,
+    ) -> None:
+        self._answer = answer
+        self._body = body
+        self._running = running
+        self._provider = provider
+        self.status_code = answer.status
+        self.background = None
+        self.raw_headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Sends the answer."""
+        problem: Exception | None = None
+        try:
+            await self._body.unless_gone(self._send(send))
+        except Cancelled as cancelled:
+            problem = cancelled
+        except OSError:
+            problem = Cancelled("the client went away")
+        except TransportFailed as failed:
+            problem = _unreached(failed, self._provider)
+            raise problem from None  # the connection ends: an answer that broke off must not look whole
+        finally:
+            await self._answer.aclose()
+            self._running.end(self.status_code, problem)
+
+    async def _send(self, send: Send) -> None:
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        async for chunk in self._answer.chunks():
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
+# ---------------------------------------------------------------------------------------------------- calls
+
+
+def _query(query: bytes) -> str:
+    """The query as it was sent, without the key of the gateway that Gemini's clients put there."""
+    kept = [pair for pair in query.split(b"&") if pair and unquote(pair.partition(b"=")[0].decode("latin-1")) != "key"]
+    return f"?{b'&'.join(kept).decode('latin-1')}" if kept else ""
+
+
+def _demand_plain(path: str, served: Callable[[str], bool]) -> None:
+    """Raises `InvalidRequest` for a path that another server could understand as another one: with steps that are empty or
+    lead upwards, however they are encoded, or one that the gateway serves but for its spelling."""
+    plain = path.partition("?")[0]
+    while (decoded := unquote(plain)) != plain:
+        plain = decoded
+    steps = re.split(r"[/\\]", plain)[1:]
+    odd = any(step in ("", ".", "..") or ";" in step or step != step.strip() for step in steps)
+    if odd or not plain.isprintable() or served(plain.lower()):
+        raise InvalidRequest(
+            "a path that is passed on has no empty steps, none of points alone, no semicolons, no control characters, and "
+            "is none that the gateway serves, spelt in another way"
+        )
+
+
+def _forwarded(headers: Iterable[tuple[bytes, bytes]], left_out: Any) -> Iterable[tuple[bytes, bytes]]:
+    """Headers without those of one connection, and without others; names in lower case."""
+    given = [(name.lower(), value) for name, value in headers]
+    named = {
+        word.strip().lower() for name, value in given if name == b"connection" for word in value.split(b",")
+    } | _FOR_ONE_CONNECTION
+    return [(name, value) for name, value in given if name not in named and not left_out(name)]
+
+
+def _is_for_the_gateway(name: bytes) -> bool:
+    return name in _FOR_THE_GATEWAY or name.startswith(_FOR_THE_GATEWAY_BEGIN)
+
+
+def _is_of_the_providers_host(name: bytes) -> bool:
+    return name in _OF_THE_PROVIDERS_HOST or name.startswith(b"interlingua-")
+
+
+def _unreached(problem: TransportFailed, provider: str) -> ProviderError:
+    told = {"category": problem.category, "message": f"{provider}: {problem.message}", "retryable": problem.retryable}
+    return ProviderError({**told, "provider": provider})
