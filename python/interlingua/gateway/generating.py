@@ -213,7 +213,9 @@ class Generator:
 class Streamed:
     """A stream that has begun."""
 
-    def __init__(self, stream: Stream, first: list[Data], prepared: Prepared, call: Call, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, stream: Stream, first: list[Data], prepared: Prepared, call: Call, headers: Mapping[str, str]
+    ) -> None:
         self.headers = headers
         """The headers of the provider's answer that come back."""
         self.problem: InterlinguaError | None = None
