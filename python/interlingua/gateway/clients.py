@@ -15,7 +15,7 @@ def sdk_of(request: Request, adapter: str) -> str | None:
 def is_coheres(request: Request) -> bool:
     """Whether a client is an SDK of Cohere, which says so in a header of its own and in its `User-Agent`."""
     names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
-    return any(name.lower().startswith("cohere") for name in names)
+    return any("cohere" in name.lower() for name in names)
 
 
 def key_of(request: Request) -> str | None:
