@@ -245,6 +245,7 @@ def check_generate_stream(session: Session, case: Case) -> Note:
         golden = case.value("stream.events.jsonl")
     else:
         golden = flat(read_stream(session, case, [data], asked=_asked(case))[0])
+    golden = _named(golden, request)
     _shows_nobody(session, events)
     for event in events:
         valid("StreamEvent", event, f"a {event.get('type') if isinstance(event, dict) else '?'} event")
@@ -256,6 +257,13 @@ def check_generate_stream(session: Session, case: Case) -> Note:
     events = _comparable(golden, events)
     same(visible_events(golden, golden), visible_events(events, golden), "", case.comparators("events"))
     return None
+
+
+def _named(events: list[Any], request: Data) -> list[Any]:
+    """The events of a client: they begin with the model that was asked, where the wire names none."""
+    if not events or events[0].get("type") != "message_start":
+        return events
+    return [{"model": request["model"], **events[0]}, *events[1:]]
 
 
 def _comparable(golden: list[Any], events: list[Any]) -> list[Any]:
@@ -312,7 +320,7 @@ def check_broken(session: Session, case: Case, breaks: bool) -> Note:
     for word in given:
         if word not in allowed:
             raise Failure(f"the error is {word}, where {' or '.join(allowed)} is due")
-    arrived = flat(read_stream(session, case, kept, asked=_asked(case))[0])
+    arrived = _named(flat(read_stream(session, case, kept, asked=_asked(case))[0]), request)
     if not breaks or events:
         same(visible_events(arrived[:-1]), visible_events(events[:-1]), "what had arrived")
         _same_partial(arrived[-1], events[-1] if events else {})
