@@ -64,6 +64,7 @@ class Stream:
 
     async def _run(self) -> AsyncGenerator[Event, None]:
         self._interrupt = interrupt = Interrupt(self._deadline)
+        call: Call | None = None
         answer: Answer | None = None
         event: Event = {}
         try:
@@ -71,6 +72,8 @@ class Stream:
                 self._plan, interrupt, self._deadline, self._receive, _refused
             )
             call.begun(answer.status, answer.headers)
+            if call.attempt is not None:
+                call.attempt.begun()
             try:
                 events = begun.events
                 while True:
@@ -96,6 +99,8 @@ class Stream:
                 raise error from None
         finally:
             interrupt.done()
+            if call is not None:
+                call.failed("cancelled")
             if answer is not None:
                 await answer.aclose()
 
@@ -132,8 +137,10 @@ class Stream:
         match event["type"]:
             case "message_complete":
                 self.response = self._complete(event["response"], call, "complete")
+                call.answered(self.response)
             case "error":
                 event["error"] = in_band(call, event["error"])
+                call.failed(event["error"]["category"])
                 if "response" in event:
                     self.response = self._complete(event["response"], call, "error")
             case "message_start":
