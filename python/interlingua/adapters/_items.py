@@ -52,9 +52,8 @@ class Member:
 
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
-    `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands (and None, for null),
-    or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
+    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
     `null`: null is a value like any other.
     """
@@ -71,7 +70,7 @@ class Member:
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
         spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[str | None, Any], Any] | None = None,
+        respell: Callable[[Any, Any], Any] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
@@ -343,7 +342,7 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
             continue
         value = member.write(item, writing, path)
-        if (word is None or type(word) is str) and member.respell is not None:
+        if member.respell is not None and (type(word) is str or (word is None and member.always)):
             value = member.respell(word, value)
         if value is not ABSENT:
             wire[name] = value
