@@ -147,7 +147,7 @@ def test_adapters_do_not_know_each_other(path: str) -> None:
 # the modules in which it is asked how a value was spelt when it was read
 SPELLINGS = """
     _as_read.py _items.py _kit.py _writing.py
-    _claude/quirks.py anthropic_messages/state.py bedrock_converse/state.py gemini_generate/context.py
+    _claude/quirks.py bedrock_converse/state.py gemini_generate/context.py
 """.split()
 
 # those that ask it by hand still, by package: this list gets shorter, never longer
@@ -158,10 +158,8 @@ BY_HAND = {
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "blocks responses tools",
     "cohere_chat": "documents messages parts requests responses",
-    "gemini_generate": "responses",
-    "ollama_chat": "blocks messages requests responses tools",
-    "openai_chat": "calls_without_ids citations contents messages parts reasoning responses stream_writer tools turns",
-    "openai_responses": "declared items messages namespaces responses stream_reader",
+    "openai_chat": "messages parts reasoning responses stream_writer tables tools turns",
+    "openai_responses": "items messages responses stream_reader tools",
 }
 
 

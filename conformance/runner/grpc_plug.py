@@ -100,6 +100,11 @@ def _route(adapter: str | None, given: Data) -> Data:
     return {**request, "requestJson": dumps(given["request"]), **({"now": given["now"]} if "now" in given else {})}
 
 
+def _answered(given: Data) -> Data:
+    """The request beside an answer."""
+    return {"answeredRequestJson": dumps(given["request"])} if "request" in given else {}
+
+
 def _loss_policy(policy: Data) -> Data:
     words = {"strict": "LOSS_SEVERITY_", "on_drop": "ON_DROP_", "unanswered": "UNANSWERED_"}
     return {name: word + policy[name].upper() for name, word in words.items() if name in policy}
@@ -133,17 +138,26 @@ CALLS: dict[str, Call] = {
             "wireJson": dumps(given["body"]),
             "kind": "KIND_RESPONSE",
             "source": _side(adapter, given),
+            **_answered(given),
         },
         _canonical("response", "responseJson"),
     ),
     "to_wire_response": Call(
         "Adapt",
-        lambda adapter, given: {"responseJson": dumps(given["response"]), "target": _side(adapter, given)},
+        lambda adapter, given: {
+            "responseJson": dumps(given["response"]),
+            "target": _side(adapter, given),
+            **_answered(given),
+        },
         _canonical("body", "wireJson"),
     ),
     "stream": Call(
         "Adapt",
-        lambda adapter, given: {"chunks": {"chunks": given["chunks"]}, "source": _side(adapter, given)},
+        lambda adapter, given: {
+            "chunks": {"chunks": given["chunks"]},
+            "source": _side(adapter, given),
+            **_answered(given),
+        },
         _events,
     ),
     "stream_encode": Call(
@@ -151,6 +165,7 @@ CALLS: dict[str, Call] = {
         lambda adapter, given: {
             "events": {"eventsJson": [dumps(event) for event in given["events"]]},
             "target": _side(adapter, given),
+            **_answered(given),
         },
         lambda response: {"chunks": response.get("chunks", {}).get("chunks", []), "loss": _loss(response)},
     ),

@@ -85,6 +85,9 @@ async def test_every_name_of_a_list_can_be_asked_for(serve: Any) -> None:
         sdk = {"x-fern-sdk-name": "cohere", "user-agent": "cohere/7.3.1"}
         cohere = (await at.http.get("/v1/models", headers=sdk)).json()
         assert {row["name"] for row in cohere["models"]} >= {"auto", "chain"}
+        for name in ("github.com/cohere-ai/cohere-go/v2", "com.cohere.fern:api-sdk"):
+            again = (await at.http.get("/v1/models", headers={"x-fern-sdk-name": name})).json()
+            assert again == cohere
         one = (await at.http.get("/v1/models/chain", headers={"user-agent": "cohere/7.3.1"})).json()
         assert (one["context_length"], one["endpoints"]) == (1_048_576, ["chat"])
         assert set((await at.http.get("/v1/models/nothing", headers=sdk)).json()) == {"message"}

@@ -205,6 +205,88 @@ async def test_what_a_provider_said_is_given_on_request(start: Any) -> None:
             assert (while_it_arrives[-1].events[-1].error.error.raw_json != "") is wanted
 
 
+OFFERED = Path(__file__).parents[2] / "conformance/cases/anthropic_messages/custom-tool-called"
+
+
+def offered_by(form: str) -> dict[str, Any]:
+    """The request that is answered, as a message or as text."""
+    text = (OFFERED / "request.canonical.json").read_text("utf-8")
+    if form == "message":
+        return {"answered_request": convert.to_proto(types.Request, json.loads(text))}
+    return {"answered_request_json": text}
+
+
+@pytest.mark.parametrize("form", ["message", "text"])
+async def test_an_answer_calls_the_tools_as_its_request_offered_them(start: Any, form: str) -> None:
+    """Whole, streamed, and streamed while it arrives; without the request a call is what the provider said."""
+    answered = offered_by(form)
+    body = (OFFERED / "response.wire.json").read_text("utf-8")
+    whole: dict[str, Any] = {"wire_json": body, "kind": service.KIND_RESPONSE, "source": TO_ANTHROPIC}
+    chunks = [(OFFERED / "stream.wire.sse").read_bytes()]
+    begun = service.AdaptStreamRequest.Start(source=TO_ANTHROPIC, **answered)
+    pieces = [service.AdaptStreamRequest(start=begun), *(service.AdaptStreamRequest(chunk=one) for one in chunks)]
+    async with start() as served:
+        alone = await served.stub.Adapt(service.AdaptRequest(**whole))
+        beside = await served.stub.Adapt(service.AdaptRequest(**whole, **answered))
+        streamed = await served.stub.Adapt(
+            service.AdaptRequest(chunks=service.Chunks(chunks=chunks), source=TO_ANTHROPIC, **answered)
+        )
+        arrived = [event async for answer in served.stub.AdaptStream(iter(pieces)) for event in answer.events]
+    names = [block.tool_use.name for block in alone.response.message.content[1:]]
+    assert names == ["apply_patch", "a_b"]
+    for found in (
+        beside.response,
+        streamed.events.events[-1].message_complete.response,
+        arrived[-1].message_complete.response,
+    ):
+        _, patch, other = (block.tool_use for block in found.message.content)
+        assert (patch.kind, patch.input_raw) == (types.TOOL_KIND_CUSTOM, '*** Begin Patch\n"é"\n*** End Patch')
+        assert other.name == "a.b"
+
+
+async def test_an_answer_is_spelt_as_its_client_spelt_the_tools(start: Any) -> None:
+    """A client of Responses that offered a tool in a namespace is called back there."""
+    side = service.Side(adapter="openai_responses")
+    tool = {"type": "function", "name": "find", "parameters": {"type": "object"}}
+    asked = {
+        "model": "gpt-5",
+        "input": "x",
+        "tools": [{"type": "namespace", "name": "crm", "description": "", "tools": [tool]}],
+    }
+    async with start() as served:
+        read = await served.stub.Adapt(
+            service.AdaptRequest(wire_json=json.dumps(asked).decode(), kind=service.KIND_REQUEST, source=side)
+        )
+        (offered,) = read.request.tools
+        called = types.ToolUseBlock(id="tu_01", name=offered.name, input_json="{}")
+        message = types.Message(role=types.ROLE_ASSISTANT, content=[types.ContentBlock(tool_use=called)])
+        response = types.Response(model=GPT, message=message, finish_reason=types.FINISH_REASON_TOOL_CALLS)
+        written = await served.stub.Adapt(
+            service.AdaptRequest(response=response, target=side, answered_request=read.request)
+        )
+    (item,) = json.loads(written.wire_json)["output"]
+    assert (item["name"], item["namespace"]) == ("find", "crm")
+
+
+async def test_what_is_no_answer_answers_no_request(start: Any) -> None:
+    """A request, an error, and a request of the source's wire; a broken request is broken at its own field."""
+    answered = offered_by("text")
+    problem = types.Error(category=types.ERROR_CATEGORY_TIMEOUT, message="late")
+    async with start() as served:
+        for given in (
+            service.AdaptRequest(request=convert.to_proto(types.Request, RICH), target=TO_OPENAI, **answered),
+            service.AdaptRequest(error=problem, target=TO_OPENAI, **answered),
+            service.AdaptRequest(wire_json="{}", kind=service.KIND_REQUEST, source=TO_OPENAI, **answered),
+        ):
+            info, *_ = details(await failure(served.stub.Adapt(given)))
+            assert (info.reason, info.metadata["path"]) == ("invalid_request", "/answered_request")
+        broken = service.AdaptRequest(
+            wire_json="{}", kind=service.KIND_RESPONSE, source=TO_OPENAI, answered_request_json="[]"
+        )
+        info, *_ = details(await failure(served.stub.Adapt(broken)))
+        assert info.reason == "invalid_request"
+
+
 async def test_a_refused_loss_is_told_whole(start: Any) -> None:
     """The loss policy of the call stands over the request's; the report comes along."""
     async with start() as served:

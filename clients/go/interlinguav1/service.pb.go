@@ -518,7 +518,15 @@ type AdaptRequest struct {
 	// Whether canonical output is given as JSON text.
 	JsonOutput bool `protobuf:"varint,13,opt,name=json_output,json=jsonOutput,proto3" json:"json_output,omitempty"`
 	// Whether a canonical error comes with the body of the provider's answer in `raw`, alone or as the end of a stream.
-	IncludeRaw    bool `protobuf:"varint,16,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	IncludeRaw bool `protobuf:"varint,16,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	// Beside an answer, whole or streamed: the canonical request that it answers. Read from a wire, its calls are those of
+	// the tools as they were offered; written to one, they are spelt as the tools were (spec/9-service.md#answered-request).
+	//
+	// Types that are valid to be assigned to Answered:
+	//
+	//	*AdaptRequest_AnsweredRequest
+	//	*AdaptRequest_AnsweredRequestJson
+	Answered      isAdaptRequest_Answered `protobuf_oneof:"answered"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -692,6 +700,31 @@ func (x *AdaptRequest) GetIncludeRaw() bool {
 	return false
 }
 
+func (x *AdaptRequest) GetAnswered() isAdaptRequest_Answered {
+	if x != nil {
+		return x.Answered
+	}
+	return nil
+}
+
+func (x *AdaptRequest) GetAnsweredRequest() *Request {
+	if x != nil {
+		if x, ok := x.Answered.(*AdaptRequest_AnsweredRequest); ok {
+			return x.AnsweredRequest
+		}
+	}
+	return nil
+}
+
+func (x *AdaptRequest) GetAnsweredRequestJson() string {
+	if x != nil {
+		if x, ok := x.Answered.(*AdaptRequest_AnsweredRequestJson); ok {
+			return x.AnsweredRequestJson
+		}
+	}
+	return ""
+}
+
 type isAdaptRequest_Input interface {
 	isAdaptRequest_Input()
 }
@@ -766,6 +799,24 @@ func (*AdaptRequest_ErrorAnswer) isAdaptRequest_Input() {}
 func (*AdaptRequest_Error) isAdaptRequest_Input() {}
 
 func (*AdaptRequest_ErrorJson) isAdaptRequest_Input() {}
+
+type isAdaptRequest_Answered interface {
+	isAdaptRequest_Answered()
+}
+
+type AdaptRequest_AnsweredRequest struct {
+	// The request.
+	AnsweredRequest *Request `protobuf:"bytes,17,opt,name=answered_request,json=answeredRequest,proto3,oneof"`
+}
+
+type AdaptRequest_AnsweredRequestJson struct {
+	// The request as JSON text. (x-json: object)
+	AnsweredRequestJson string `protobuf:"bytes,18,opt,name=answered_request_json,json=answeredRequestJson,proto3,oneof"`
+}
+
+func (*AdaptRequest_AnsweredRequest) isAdaptRequest_Answered() {}
+
+func (*AdaptRequest_AnsweredRequestJson) isAdaptRequest_Answered() {}
 
 // What was carried, and what was lost on the way.
 type AdaptResponse struct {
@@ -2887,7 +2938,14 @@ type AdaptStreamRequest_Start struct {
 	IncludeRaw bool `protobuf:"varint,4,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
 	// What to do with what the target cannot express. A stream that would lose too much ends with FAILED_PRECONDITION as
 	// soon as that is known, the report so far in the error; `on_drop: placeholder` is for requests alone.
-	LossPolicy    *LossPolicy `protobuf:"bytes,5,opt,name=loss_policy,json=lossPolicy,proto3" json:"loss_policy,omitempty"`
+	LossPolicy *LossPolicy `protobuf:"bytes,5,opt,name=loss_policy,json=lossPolicy,proto3" json:"loss_policy,omitempty"`
+	// The canonical request that is answered, as in AdaptRequest.
+	//
+	// Types that are valid to be assigned to Answered:
+	//
+	//	*AdaptStreamRequest_Start_AnsweredRequest
+	//	*AdaptStreamRequest_Start_AnsweredRequestJson
+	Answered      isAdaptStreamRequest_Start_Answered `protobuf_oneof:"answered"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2957,6 +3015,49 @@ func (x *AdaptStreamRequest_Start) GetLossPolicy() *LossPolicy {
 	return nil
 }
 
+func (x *AdaptStreamRequest_Start) GetAnswered() isAdaptStreamRequest_Start_Answered {
+	if x != nil {
+		return x.Answered
+	}
+	return nil
+}
+
+func (x *AdaptStreamRequest_Start) GetAnsweredRequest() *Request {
+	if x != nil {
+		if x, ok := x.Answered.(*AdaptStreamRequest_Start_AnsweredRequest); ok {
+			return x.AnsweredRequest
+		}
+	}
+	return nil
+}
+
+func (x *AdaptStreamRequest_Start) GetAnsweredRequestJson() string {
+	if x != nil {
+		if x, ok := x.Answered.(*AdaptStreamRequest_Start_AnsweredRequestJson); ok {
+			return x.AnsweredRequestJson
+		}
+	}
+	return ""
+}
+
+type isAdaptStreamRequest_Start_Answered interface {
+	isAdaptStreamRequest_Start_Answered()
+}
+
+type AdaptStreamRequest_Start_AnsweredRequest struct {
+	// The request.
+	AnsweredRequest *Request `protobuf:"bytes,6,opt,name=answered_request,json=answeredRequest,proto3,oneof"`
+}
+
+type AdaptStreamRequest_Start_AnsweredRequestJson struct {
+	// The request as JSON text. (x-json: object)
+	AnsweredRequestJson string `protobuf:"bytes,7,opt,name=answered_request_json,json=answeredRequestJson,proto3,oneof"`
+}
+
+func (*AdaptStreamRequest_Start_AnsweredRequest) isAdaptStreamRequest_Start_Answered() {}
+
+func (*AdaptStreamRequest_Start_AnsweredRequestJson) isAdaptStreamRequest_Start_Answered() {}
+
 var File_interlingua_v1_service_proto protoreflect.FileDescriptor
 
 const file_interlingua_v1_service_proto_rawDesc = "" +
@@ -2982,7 +3083,7 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\x04body\x18\x03 \x01(\tR\x04body\x1a:\n" +
 	"\fHeadersEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xea\x05\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xf2\x06\n" +
 	"\fAdaptRequest\x123\n" +
 	"\arequest\x18\x01 \x01(\v2\x17.interlingua.v1.RequestH\x00R\arequest\x126\n" +
 	"\bresponse\x18\x02 \x01(\v2\x18.interlingua.v1.ResponseH\x00R\bresponse\x12#\n" +
@@ -3004,8 +3105,12 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\vjson_output\x18\r \x01(\bR\n" +
 	"jsonOutput\x12\x1f\n" +
 	"\vinclude_raw\x18\x10 \x01(\bR\n" +
-	"includeRawB\a\n" +
-	"\x05input\"\xb3\x04\n" +
+	"includeRaw\x12D\n" +
+	"\x10answered_request\x18\x11 \x01(\v2\x17.interlingua.v1.RequestH\x01R\x0fansweredRequest\x124\n" +
+	"\x15answered_request_json\x18\x12 \x01(\tH\x01R\x13answeredRequestJsonB\a\n" +
+	"\x05inputB\n" +
+	"\n" +
+	"\banswered\"\xb3\x04\n" +
 	"\rAdaptResponse\x123\n" +
 	"\arequest\x18\x01 \x01(\v2\x17.interlingua.v1.RequestH\x00R\arequest\x126\n" +
 	"\bresponse\x18\x02 \x01(\v2\x18.interlingua.v1.ResponseH\x00R\bresponse\x12#\n" +
@@ -3021,13 +3126,13 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\x04loss\x18\n" +
 	" \x03(\v2\x19.interlingua.v1.LossEntryR\x04loss\x12\x1b\n" +
 	"\tloss_json\x18\v \x01(\tR\blossJsonB\b\n" +
-	"\x06output\"\xb2\x03\n" +
+	"\x06output\"\xba\x04\n" +
 	"\x12AdaptStreamRequest\x12@\n" +
 	"\x05start\x18\x01 \x01(\v2(.interlingua.v1.AdaptStreamRequest.StartH\x00R\x05start\x12\x16\n" +
 	"\x05chunk\x18\x02 \x01(\fH\x00R\x05chunk\x123\n" +
 	"\x05event\x18\x03 \x01(\v2\x1b.interlingua.v1.StreamEventH\x00R\x05event\x12\x1f\n" +
 	"\n" +
-	"event_json\x18\x04 \x01(\tH\x00R\teventJson\x1a\xe2\x01\n" +
+	"event_json\x18\x04 \x01(\tH\x00R\teventJson\x1a\xea\x02\n" +
 	"\x05Start\x12,\n" +
 	"\x06source\x18\x01 \x01(\v2\x14.interlingua.v1.SideR\x06source\x12,\n" +
 	"\x06target\x18\x02 \x01(\v2\x14.interlingua.v1.SideR\x06target\x12\x1f\n" +
@@ -3036,7 +3141,11 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\vinclude_raw\x18\x04 \x01(\bR\n" +
 	"includeRaw\x12;\n" +
 	"\vloss_policy\x18\x05 \x01(\v2\x1a.interlingua.v1.LossPolicyR\n" +
-	"lossPolicyB\a\n" +
+	"lossPolicy\x12D\n" +
+	"\x10answered_request\x18\x06 \x01(\v2\x17.interlingua.v1.RequestH\x00R\x0fansweredRequest\x124\n" +
+	"\x15answered_request_json\x18\a \x01(\tH\x00R\x13answeredRequestJsonB\n" +
+	"\n" +
+	"\bansweredB\a\n" +
 	"\x05piece\"\xf2\x01\n" +
 	"\x13AdaptStreamResponse\x123\n" +
 	"\x06events\x18\x01 \x03(\v2\x1b.interlingua.v1.StreamEventR\x06events\x12\x1f\n" +
@@ -3285,68 +3394,70 @@ var file_interlingua_v1_service_proto_depIdxs = []int32{
 	3,  // 9: interlingua.v1.AdaptRequest.source:type_name -> interlingua.v1.Side
 	3,  // 10: interlingua.v1.AdaptRequest.target:type_name -> interlingua.v1.Side
 	34, // 11: interlingua.v1.AdaptRequest.loss_policy:type_name -> interlingua.v1.LossPolicy
-	31, // 12: interlingua.v1.AdaptResponse.request:type_name -> interlingua.v1.Request
-	32, // 13: interlingua.v1.AdaptResponse.response:type_name -> interlingua.v1.Response
-	4,  // 14: interlingua.v1.AdaptResponse.chunks:type_name -> interlingua.v1.Chunks
-	5,  // 15: interlingua.v1.AdaptResponse.events:type_name -> interlingua.v1.Events
-	33, // 16: interlingua.v1.AdaptResponse.error:type_name -> interlingua.v1.Error
-	6,  // 17: interlingua.v1.AdaptResponse.error_answer:type_name -> interlingua.v1.ErrorAnswer
-	35, // 18: interlingua.v1.AdaptResponse.loss:type_name -> interlingua.v1.LossEntry
-	29, // 19: interlingua.v1.AdaptStreamRequest.start:type_name -> interlingua.v1.AdaptStreamRequest.Start
-	30, // 20: interlingua.v1.AdaptStreamRequest.event:type_name -> interlingua.v1.StreamEvent
-	30, // 21: interlingua.v1.AdaptStreamResponse.events:type_name -> interlingua.v1.StreamEvent
-	35, // 22: interlingua.v1.AdaptStreamResponse.loss:type_name -> interlingua.v1.LossEntry
-	31, // 23: interlingua.v1.RouteRequest.request:type_name -> interlingua.v1.Request
-	36, // 24: interlingua.v1.RouteRequest.now:type_name -> google.protobuf.Timestamp
-	13, // 25: interlingua.v1.RouteResponse.decision:type_name -> interlingua.v1.RouteDecision
-	15, // 26: interlingua.v1.RouteResponse.candidates:type_name -> interlingua.v1.RouteCandidate
-	37, // 27: interlingua.v1.RouteDecision.mode:type_name -> interlingua.v1.RoutingMode
-	14, // 28: interlingua.v1.RouteDecision.chain:type_name -> interlingua.v1.SlotVerdict
-	1,  // 29: interlingua.v1.SlotVerdict.slot:type_name -> interlingua.v1.RouteSlot
-	2,  // 30: interlingua.v1.SlotVerdict.verdict:type_name -> interlingua.v1.Verdict
-	38, // 31: interlingua.v1.RouteCandidate.tokens:type_name -> interlingua.v1.TokenEstimate
-	16, // 32: interlingua.v1.RouteCandidate.cost:type_name -> interlingua.v1.CostEstimate
-	35, // 33: interlingua.v1.RouteCandidate.loss:type_name -> interlingua.v1.LossEntry
-	39, // 34: interlingua.v1.RouteCandidate.worst_loss:type_name -> interlingua.v1.LossSeverity
-	31, // 35: interlingua.v1.GenerateRequest.request:type_name -> interlingua.v1.Request
-	32, // 36: interlingua.v1.GenerateResponse.response:type_name -> interlingua.v1.Response
-	13, // 37: interlingua.v1.GenerateResponse.decision:type_name -> interlingua.v1.RouteDecision
-	31, // 38: interlingua.v1.GenerateStreamRequest.request:type_name -> interlingua.v1.Request
-	13, // 39: interlingua.v1.GenerateStreamResponse.decision:type_name -> interlingua.v1.RouteDecision
-	30, // 40: interlingua.v1.GenerateStreamResponse.event:type_name -> interlingua.v1.StreamEvent
-	31, // 41: interlingua.v1.EstimateRequest.request:type_name -> interlingua.v1.Request
-	40, // 42: interlingua.v1.EstimateRequest.usage:type_name -> interlingua.v1.Usage
-	36, // 43: interlingua.v1.EstimateRequest.at:type_name -> google.protobuf.Timestamp
-	38, // 44: interlingua.v1.EstimateResponse.tokens:type_name -> interlingua.v1.TokenEstimate
-	16, // 45: interlingua.v1.EstimateResponse.cost:type_name -> interlingua.v1.CostEstimate
-	31, // 46: interlingua.v1.CheckRequest.request:type_name -> interlingua.v1.Request
-	41, // 47: interlingua.v1.CheckRequest.message:type_name -> interlingua.v1.Message
-	42, // 48: interlingua.v1.CheckResponse.violations:type_name -> interlingua.v1.Violation
-	27, // 49: interlingua.v1.ListModelsResponse.models:type_name -> interlingua.v1.Model
-	3,  // 50: interlingua.v1.AdaptStreamRequest.Start.source:type_name -> interlingua.v1.Side
-	3,  // 51: interlingua.v1.AdaptStreamRequest.Start.target:type_name -> interlingua.v1.Side
-	34, // 52: interlingua.v1.AdaptStreamRequest.Start.loss_policy:type_name -> interlingua.v1.LossPolicy
-	7,  // 53: interlingua.v1.InterlinguaService.Adapt:input_type -> interlingua.v1.AdaptRequest
-	9,  // 54: interlingua.v1.InterlinguaService.AdaptStream:input_type -> interlingua.v1.AdaptStreamRequest
-	11, // 55: interlingua.v1.InterlinguaService.Route:input_type -> interlingua.v1.RouteRequest
-	17, // 56: interlingua.v1.InterlinguaService.Generate:input_type -> interlingua.v1.GenerateRequest
-	19, // 57: interlingua.v1.InterlinguaService.GenerateStream:input_type -> interlingua.v1.GenerateStreamRequest
-	21, // 58: interlingua.v1.InterlinguaService.Estimate:input_type -> interlingua.v1.EstimateRequest
-	23, // 59: interlingua.v1.InterlinguaService.Check:input_type -> interlingua.v1.CheckRequest
-	25, // 60: interlingua.v1.InterlinguaService.ListModels:input_type -> interlingua.v1.ListModelsRequest
-	8,  // 61: interlingua.v1.InterlinguaService.Adapt:output_type -> interlingua.v1.AdaptResponse
-	10, // 62: interlingua.v1.InterlinguaService.AdaptStream:output_type -> interlingua.v1.AdaptStreamResponse
-	12, // 63: interlingua.v1.InterlinguaService.Route:output_type -> interlingua.v1.RouteResponse
-	18, // 64: interlingua.v1.InterlinguaService.Generate:output_type -> interlingua.v1.GenerateResponse
-	20, // 65: interlingua.v1.InterlinguaService.GenerateStream:output_type -> interlingua.v1.GenerateStreamResponse
-	22, // 66: interlingua.v1.InterlinguaService.Estimate:output_type -> interlingua.v1.EstimateResponse
-	24, // 67: interlingua.v1.InterlinguaService.Check:output_type -> interlingua.v1.CheckResponse
-	26, // 68: interlingua.v1.InterlinguaService.ListModels:output_type -> interlingua.v1.ListModelsResponse
-	61, // [61:69] is the sub-list for method output_type
-	53, // [53:61] is the sub-list for method input_type
-	53, // [53:53] is the sub-list for extension type_name
-	53, // [53:53] is the sub-list for extension extendee
-	0,  // [0:53] is the sub-list for field type_name
+	31, // 12: interlingua.v1.AdaptRequest.answered_request:type_name -> interlingua.v1.Request
+	31, // 13: interlingua.v1.AdaptResponse.request:type_name -> interlingua.v1.Request
+	32, // 14: interlingua.v1.AdaptResponse.response:type_name -> interlingua.v1.Response
+	4,  // 15: interlingua.v1.AdaptResponse.chunks:type_name -> interlingua.v1.Chunks
+	5,  // 16: interlingua.v1.AdaptResponse.events:type_name -> interlingua.v1.Events
+	33, // 17: interlingua.v1.AdaptResponse.error:type_name -> interlingua.v1.Error
+	6,  // 18: interlingua.v1.AdaptResponse.error_answer:type_name -> interlingua.v1.ErrorAnswer
+	35, // 19: interlingua.v1.AdaptResponse.loss:type_name -> interlingua.v1.LossEntry
+	29, // 20: interlingua.v1.AdaptStreamRequest.start:type_name -> interlingua.v1.AdaptStreamRequest.Start
+	30, // 21: interlingua.v1.AdaptStreamRequest.event:type_name -> interlingua.v1.StreamEvent
+	30, // 22: interlingua.v1.AdaptStreamResponse.events:type_name -> interlingua.v1.StreamEvent
+	35, // 23: interlingua.v1.AdaptStreamResponse.loss:type_name -> interlingua.v1.LossEntry
+	31, // 24: interlingua.v1.RouteRequest.request:type_name -> interlingua.v1.Request
+	36, // 25: interlingua.v1.RouteRequest.now:type_name -> google.protobuf.Timestamp
+	13, // 26: interlingua.v1.RouteResponse.decision:type_name -> interlingua.v1.RouteDecision
+	15, // 27: interlingua.v1.RouteResponse.candidates:type_name -> interlingua.v1.RouteCandidate
+	37, // 28: interlingua.v1.RouteDecision.mode:type_name -> interlingua.v1.RoutingMode
+	14, // 29: interlingua.v1.RouteDecision.chain:type_name -> interlingua.v1.SlotVerdict
+	1,  // 30: interlingua.v1.SlotVerdict.slot:type_name -> interlingua.v1.RouteSlot
+	2,  // 31: interlingua.v1.SlotVerdict.verdict:type_name -> interlingua.v1.Verdict
+	38, // 32: interlingua.v1.RouteCandidate.tokens:type_name -> interlingua.v1.TokenEstimate
+	16, // 33: interlingua.v1.RouteCandidate.cost:type_name -> interlingua.v1.CostEstimate
+	35, // 34: interlingua.v1.RouteCandidate.loss:type_name -> interlingua.v1.LossEntry
+	39, // 35: interlingua.v1.RouteCandidate.worst_loss:type_name -> interlingua.v1.LossSeverity
+	31, // 36: interlingua.v1.GenerateRequest.request:type_name -> interlingua.v1.Request
+	32, // 37: interlingua.v1.GenerateResponse.response:type_name -> interlingua.v1.Response
+	13, // 38: interlingua.v1.GenerateResponse.decision:type_name -> interlingua.v1.RouteDecision
+	31, // 39: interlingua.v1.GenerateStreamRequest.request:type_name -> interlingua.v1.Request
+	13, // 40: interlingua.v1.GenerateStreamResponse.decision:type_name -> interlingua.v1.RouteDecision
+	30, // 41: interlingua.v1.GenerateStreamResponse.event:type_name -> interlingua.v1.StreamEvent
+	31, // 42: interlingua.v1.EstimateRequest.request:type_name -> interlingua.v1.Request
+	40, // 43: interlingua.v1.EstimateRequest.usage:type_name -> interlingua.v1.Usage
+	36, // 44: interlingua.v1.EstimateRequest.at:type_name -> google.protobuf.Timestamp
+	38, // 45: interlingua.v1.EstimateResponse.tokens:type_name -> interlingua.v1.TokenEstimate
+	16, // 46: interlingua.v1.EstimateResponse.cost:type_name -> interlingua.v1.CostEstimate
+	31, // 47: interlingua.v1.CheckRequest.request:type_name -> interlingua.v1.Request
+	41, // 48: interlingua.v1.CheckRequest.message:type_name -> interlingua.v1.Message
+	42, // 49: interlingua.v1.CheckResponse.violations:type_name -> interlingua.v1.Violation
+	27, // 50: interlingua.v1.ListModelsResponse.models:type_name -> interlingua.v1.Model
+	3,  // 51: interlingua.v1.AdaptStreamRequest.Start.source:type_name -> interlingua.v1.Side
+	3,  // 52: interlingua.v1.AdaptStreamRequest.Start.target:type_name -> interlingua.v1.Side
+	34, // 53: interlingua.v1.AdaptStreamRequest.Start.loss_policy:type_name -> interlingua.v1.LossPolicy
+	31, // 54: interlingua.v1.AdaptStreamRequest.Start.answered_request:type_name -> interlingua.v1.Request
+	7,  // 55: interlingua.v1.InterlinguaService.Adapt:input_type -> interlingua.v1.AdaptRequest
+	9,  // 56: interlingua.v1.InterlinguaService.AdaptStream:input_type -> interlingua.v1.AdaptStreamRequest
+	11, // 57: interlingua.v1.InterlinguaService.Route:input_type -> interlingua.v1.RouteRequest
+	17, // 58: interlingua.v1.InterlinguaService.Generate:input_type -> interlingua.v1.GenerateRequest
+	19, // 59: interlingua.v1.InterlinguaService.GenerateStream:input_type -> interlingua.v1.GenerateStreamRequest
+	21, // 60: interlingua.v1.InterlinguaService.Estimate:input_type -> interlingua.v1.EstimateRequest
+	23, // 61: interlingua.v1.InterlinguaService.Check:input_type -> interlingua.v1.CheckRequest
+	25, // 62: interlingua.v1.InterlinguaService.ListModels:input_type -> interlingua.v1.ListModelsRequest
+	8,  // 63: interlingua.v1.InterlinguaService.Adapt:output_type -> interlingua.v1.AdaptResponse
+	10, // 64: interlingua.v1.InterlinguaService.AdaptStream:output_type -> interlingua.v1.AdaptStreamResponse
+	12, // 65: interlingua.v1.InterlinguaService.Route:output_type -> interlingua.v1.RouteResponse
+	18, // 66: interlingua.v1.InterlinguaService.Generate:output_type -> interlingua.v1.GenerateResponse
+	20, // 67: interlingua.v1.InterlinguaService.GenerateStream:output_type -> interlingua.v1.GenerateStreamResponse
+	22, // 68: interlingua.v1.InterlinguaService.Estimate:output_type -> interlingua.v1.EstimateResponse
+	24, // 69: interlingua.v1.InterlinguaService.Check:output_type -> interlingua.v1.CheckResponse
+	26, // 70: interlingua.v1.InterlinguaService.ListModels:output_type -> interlingua.v1.ListModelsResponse
+	63, // [63:71] is the sub-list for method output_type
+	55, // [55:63] is the sub-list for method input_type
+	55, // [55:55] is the sub-list for extension type_name
+	55, // [55:55] is the sub-list for extension extendee
+	0,  // [0:55] is the sub-list for field type_name
 }
 
 func init() { file_interlingua_v1_service_proto_init() }
@@ -3366,6 +3477,8 @@ func file_interlingua_v1_service_proto_init() {
 		(*AdaptRequest_ErrorAnswer)(nil),
 		(*AdaptRequest_Error)(nil),
 		(*AdaptRequest_ErrorJson)(nil),
+		(*AdaptRequest_AnsweredRequest)(nil),
+		(*AdaptRequest_AnsweredRequestJson)(nil),
 	}
 	file_interlingua_v1_service_proto_msgTypes[5].OneofWrappers = []any{
 		(*AdaptResponse_Request)(nil),
@@ -3419,6 +3532,10 @@ func file_interlingua_v1_service_proto_init() {
 		(*CheckRequest_ValueJson)(nil),
 	}
 	file_interlingua_v1_service_proto_msgTypes[24].OneofWrappers = []any{}
+	file_interlingua_v1_service_proto_msgTypes[26].OneofWrappers = []any{
+		(*AdaptStreamRequest_Start_AnsweredRequest)(nil),
+		(*AdaptStreamRequest_Start_AnsweredRequestJson)(nil),
+	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

@@ -47,20 +47,25 @@ const operations: Record<string, Operation> = {
   },
   to_wire_response: (client, adapter, input) => {
     const response = toMessage(ResponseSchema, input["response"]) as Response;
-    return adapt(client, "body", { input: { case: "response", value: response }, target: side(adapter, input) });
+    const target = side(adapter, input);
+    return adapt(client, "body", { input: { case: "response", value: response }, target, answered: answered(input) });
   },
   from_wire_request: (client, adapter, input) =>
     adapt(client, "request", { input: wire(input["wire"]), kind: Kind.REQUEST, source: side(adapter, input) }),
-  from_wire_response: (client, adapter, input) =>
-    adapt(client, "response", { input: wire(input["body"]), kind: Kind.RESPONSE, source: side(adapter, input) }),
+  from_wire_response: (client, adapter, input) => {
+    const body = { input: wire(input["body"]), kind: Kind.RESPONSE, source: side(adapter, input) };
+    return adapt(client, "response", { ...body, answered: answered(input) });
+  },
   stream: (client, adapter, input) => {
     const value = { chunks: list(input, "chunks").map((chunk) => Buffer.from(textOf(chunk), "base64")) };
-    return adapt(client, "events", { input: { case: "chunks", value }, source: side(adapter, input) });
+    const source = side(adapter, input);
+    return adapt(client, "events", { input: { case: "chunks", value }, source, answered: answered(input) });
   },
   stream_encode: (client, adapter, input) => {
     const events = list(input, "events").map((event) => toMessage(StreamEventSchema, event) as StreamEvent);
     const value = create(EventsSchema, { events });
-    return adapt(client, "chunks", { input: { case: "events", value }, target: side(adapter, input) });
+    const target = side(adapter, input);
+    return adapt(client, "chunks", { input: { case: "events", value }, target, answered: answered(input) });
   },
   error: (client, adapter, input) => {
     const body = typeof input["body"] === "string" ? input["body"] : write(input["body"] ?? null);
@@ -100,6 +105,14 @@ const operations: Record<string, Operation> = {
   },
   bye: async () => ({}),
 };
+
+/** The request that an answer answers, where the suite gives one. */
+function answered(input: Members): AdaptInit["answered"] {
+  if (input["request"] === undefined) {
+    return { case: undefined };
+  }
+  return { case: "answeredRequest", value: toMessage(RequestSchema, input["request"]) as Request };
+}
 
 async function adapt(client: InterlinguaClient, member: string, request: AdaptInit): Promise<any> {
   const answer = await client.adapt(request, timeout);

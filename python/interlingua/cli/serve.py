@@ -36,6 +36,10 @@ def serve(
         Path | None,
         typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
     ] = None,
+    signing_secret: Annotated[
+        Path | None,
+        typer.Option(help="With --keys: take signatures of AWS's clients, made from this secret; see interlingua key."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
     ] = False,
@@ -149,7 +153,7 @@ def serve(
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys)
+    access = _access(client, keys, signing_secret)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -176,7 +180,7 @@ def serve(
         about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
         http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
-        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
+        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key, tls_client_ca)}
         http["traced"] = None if telemetry is None else telemetry.asgi
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
@@ -201,13 +205,17 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None) -> Any:
+def _access(client: Any, keys: Path | None, signing_secret: Path | None) -> Any:
     """The keys of a file, and what each uses, over HTTP and over gRPC."""
     import time
 
-    from interlingua.access import Access, read_keys
+    from interlingua.access import Access, read_keys, read_signing_secret
 
-    return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+    if signing_secret is not None and keys is None:
+        raise InvalidRequest("--signing-secret is for keys, which --keys gives")
+    secret = None if signing_secret is None else read_signing_secret(signing_secret)
+    rows = read_keys(keys) if keys is not None else ()
+    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
@@ -278,8 +286,8 @@ async def _serve(
         if http is not None:
             from interlingua.gateway import server as http_server
 
-            certificate, key = http.pop("tls")
-            http["tls"] = http_server.Tls(certificate, key) if certificate and key else None
+            certificate, key, authority = http.pop("tls")
+            http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
             said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")

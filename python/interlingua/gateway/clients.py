@@ -15,7 +15,7 @@ def sdk_of(request: Request, adapter: str) -> str | None:
 def is_coheres(request: Request) -> bool:
     """Whether a client is an SDK of Cohere, which says so in a header of its own and in its `User-Agent`."""
     names = (request.headers.get("x-fern-sdk-name", ""), request.headers.get("user-agent", ""))
-    return any(name.lower().startswith("cohere") for name in names)
+    return any("cohere" in name.lower() for name in names)
 
 
 def key_of(request: Request) -> str | None:
@@ -30,3 +30,9 @@ def key_of(request: Request) -> str | None:
 def peer_of(request: Request) -> str:
     """The address of whoever has connected: what stands between is that, for headers about others can be made up."""
     return request.client.host if request.client is not None else ""
+
+
+def certificate_of(request: Request) -> str | None:
+    """The subject of the certificate that a client has shown; None where it has shown none."""
+    shown: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
+    return shown

@@ -200,14 +200,18 @@ class _Body:
         self.problem: InterlinguaError | None = None
         """Why the body did not come to its end."""
         self._receive = request.receive
+        self._read: bytes | None = getattr(request.state, "raw_body", None)
         self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
         """Whether there is one, be it empty."""
         self._ended = asyncio.Event()
-        if not self.there:
+        if self._read is not None or not self.there:
             self._ended.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body. Raises `TransportFailed` when it does not come to its end; `problem` tells why."""
+        if self._read is not None:  # to judge a signature
+            yield self._read
+            return
         more = self.there
         while more:
             try:
@@ -242,10 +246,9 @@ class _Body:
             return working.result()
         finally:
             gone.cancel()
-            if not working.done():
-                working.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await working
+            working.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await working  # also when it has failed just while the client left: nobody else looks at that
 
 
 class _Passed(Response):

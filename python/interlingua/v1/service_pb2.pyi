@@ -104,7 +104,7 @@ class ErrorAnswer(_message.Message):
     def __init__(self, status: _Optional[int] = ..., headers: _Optional[_Mapping[str, str]] = ..., body: _Optional[str] = ...) -> None: ...
 
 class AdaptRequest(_message.Message):
-    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error_answer", "error", "error_json", "kind", "source", "target", "loss_policy", "json_output", "include_raw")
+    __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error_answer", "error", "error_json", "kind", "source", "target", "loss_policy", "json_output", "include_raw", "answered_request", "answered_request_json")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     RESPONSE_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -121,6 +121,8 @@ class AdaptRequest(_message.Message):
     LOSS_POLICY_FIELD_NUMBER: _ClassVar[int]
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_REQUEST_FIELD_NUMBER: _ClassVar[int]
+    ANSWERED_REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     response: _types_pb2.Response
     request_json: str
@@ -137,7 +139,9 @@ class AdaptRequest(_message.Message):
     loss_policy: _types_pb2.LossPolicy
     json_output: bool
     include_raw: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error_answer: _Optional[_Union[ErrorAnswer, _Mapping]] = ..., error: _Optional[_Union[_types_pb2.Error, _Mapping]] = ..., error_json: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ...) -> None: ...
+    answered_request: _types_pb2.Request
+    answered_request_json: str
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., request_json: _Optional[str] = ..., response_json: _Optional[str] = ..., wire_json: _Optional[str] = ..., chunks: _Optional[_Union[Chunks, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., error_answer: _Optional[_Union[ErrorAnswer, _Mapping]] = ..., error: _Optional[_Union[_types_pb2.Error, _Mapping]] = ..., error_json: _Optional[str] = ..., kind: _Optional[_Union[Kind, str]] = ..., source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ..., answered_request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., answered_request_json: _Optional[str] = ...) -> None: ...
 
 class AdaptResponse(_message.Message):
     __slots__ = ("request", "response", "request_json", "response_json", "wire_json", "chunks", "events", "error", "error_json", "error_answer", "loss", "loss_json")
@@ -170,18 +174,22 @@ class AdaptResponse(_message.Message):
 class AdaptStreamRequest(_message.Message):
     __slots__ = ("start", "chunk", "event", "event_json")
     class Start(_message.Message):
-        __slots__ = ("source", "target", "json_output", "include_raw", "loss_policy")
+        __slots__ = ("source", "target", "json_output", "include_raw", "loss_policy", "answered_request", "answered_request_json")
         SOURCE_FIELD_NUMBER: _ClassVar[int]
         TARGET_FIELD_NUMBER: _ClassVar[int]
         JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
         INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
         LOSS_POLICY_FIELD_NUMBER: _ClassVar[int]
+        ANSWERED_REQUEST_FIELD_NUMBER: _ClassVar[int]
+        ANSWERED_REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
         source: Side
         target: Side
         json_output: bool
         include_raw: bool
         loss_policy: _types_pb2.LossPolicy
-        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ...) -> None: ...
+        answered_request: _types_pb2.Request
+        answered_request_json: str
+        def __init__(self, source: _Optional[_Union[Side, _Mapping]] = ..., target: _Optional[_Union[Side, _Mapping]] = ..., json_output: _Optional[bool] = ..., include_raw: _Optional[bool] = ..., loss_policy: _Optional[_Union[_types_pb2.LossPolicy, _Mapping]] = ..., answered_request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., answered_request_json: _Optional[str] = ...) -> None: ...
     START_FIELD_NUMBER: _ClassVar[int]
     CHUNK_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]

@@ -19,6 +19,7 @@ from interlingua.v1 import types_pb2 as types
 from interlingua.verbs import convert
 
 Data = dict[str, Any]
+Adapting = service.AdaptRequest | service.AdaptStreamRequest.Start
 Conversation = service.AdaptRequest | service.RouteRequest | service.GenerateRequest | service.GenerateStreamRequest
 
 
@@ -35,9 +36,10 @@ class Carried:
 
 def adapt(request: service.AdaptRequest) -> service.AdaptResponse:
     """Carries one value. Raises the typed errors of reading and writing."""
-    carried = _read(request)
+    answered = _answered(request)
+    carried = _read(request, answered)
     carried.policy = _policy(request)
-    target = _target(request)
+    target = _target(request, answered)
     if target is None and carried.kind == "error" and not request.include_raw:
         carried.value = translate.without_raw(carried.value)
     return _write(carried, target, as_json=request.json_output)
@@ -54,14 +56,17 @@ def field_of_call(name: str) -> Generator[None]:
         raise
 
 
-def _source(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Endpoint | None:
+def _source(given: Adapting) -> Endpoint | None:
     with field_of_call("source"):
         return _endpoint(given.source) if given.HasField("source") else None
 
 
-def _target(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Endpoint | None:
+def _target(given: Adapting, answered: Data | None) -> Endpoint | None:
     with field_of_call("target"):
-        return _endpoint(given.target) if given.HasField("target") else None
+        target = _endpoint(given.target) if given.HasField("target") else None
+    if target is None or answered is None:
+        return target
+    return replace(target, spellings=translate.spellings(answered, target))
 
 
 def _endpoint(side: service.Side) -> Endpoint | None:
@@ -110,13 +115,34 @@ def message_data(message: Any, name: str) -> Data:
     return data
 
 
-def _read(request: service.AdaptRequest) -> Carried:
+def _answered(given: Adapting) -> Data | None:
+    """The request that the answer beside it answers, validated."""
+    match given.WhichOneof("answered"):
+        case "answered_request":
+            with field_of_call("answered_request"):
+                return message_data(given.answered_request, "Request")
+        case "answered_request_json":
+            return load(given.answered_request_json, "Request", "answered_request_json")
+        case _:
+            return None
+
+
+def _offered(answered: Data | None, side: Endpoint) -> Any:
+    """The tools of the request that is answered, as they travelled to a side."""
+    if answered is None:
+        return None
+    return translate.offered(answered, translate.project(answered, side).loss)
+
+
+def _read(request: service.AdaptRequest, answered: Data | None) -> Carried:
     side = _source(request)
     kind = request.WhichOneof("input")
+    if answered is not None and not _is_answer(request, kind):
+        raise InvalidRequest(f"{kind or 'the input'} answers no request", path="/answered_request")
     if kind in ("wire_json", "chunks", "error_answer"):
         if side is None:
             raise InvalidRequest(f"{kind} needs a source; name its adapter", path="/source")
-        return _read_wire(request, kind, side)
+        return _read_wire(request, kind, side, answered)
     if side is not None:
         raise InvalidRequest(f"{kind or 'the input'} is canonical and takes no source", path="/source")
     match kind:
@@ -136,11 +162,18 @@ def _read(request: service.AdaptRequest) -> Carried:
             raise InvalidRequest("there is no input; set one of the oneof", path="")
 
 
-def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carried:
+def _is_answer(request: service.AdaptRequest, kind: str | None) -> bool:
+    if kind == "wire_json":
+        return request.kind == service.KIND_RESPONSE
+    return kind in ("response", "response_json", "chunks", "events")
+
+
+def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint, answered: Data | None) -> Carried:
     match kind:
         case "chunks":
             # what goes on to a wire goes with the provider's own words
-            reader = translate.StreamReader(side, raw=request.include_raw or request.HasField("target"))
+            raw = request.include_raw or request.HasField("target")
+            reader = translate.StreamReader(side, raw=raw, tools=_offered(answered, side))
             per_chunk = [reader.feed(chunk) for chunk in request.chunks.chunks]
             per_chunk.append(reader.end())
             events = [(event, position) for position, events in enumerate(per_chunk) for event in events]
@@ -162,7 +195,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint) -> Carr
             value, loss = translate.from_wire_request(wire, side)
             return Carried("request", _with_policy(value, request), loss)
         case service.KIND_RESPONSE:
-            value, loss = translate.from_wire_response(body, side)
+            value, loss = translate.from_wire_response(body, side, tools=_offered(answered, side))
             return Carried("response", value, loss)
         case service.KIND_ERROR:
             raise InvalidRequest("a failure is given as error_answer, with its status", path="/kind")
@@ -177,7 +210,7 @@ def _with_policy(value: Data, request: service.AdaptRequest) -> Data:
     return value if policy is None else {**value, "loss_policy": policy}
 
 
-def _policy(given: service.AdaptRequest | service.AdaptStreamRequest.Start) -> Data | None:
+def _policy(given: Adapting) -> Data | None:
     return message_data(given.loss_policy, "LossPolicy") if given.HasField("loss_policy") else None
 
 
@@ -205,7 +238,7 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
     loss = list(carried.loss)
     match carried.kind:
         case "request" if target is not None:
-            projection = translate.project(carried.value, target)
+            projection = translate.project(carried.value, translate.for_request(target, carried.value))
             loss += projection.loss
             response.wire_json = _text(projection.wire)
         case "response" if target is not None:
@@ -261,9 +294,12 @@ class StreamAdapter:
     """One streamed answer on its way from one form to another, piece by piece."""
 
     def __init__(self, start: service.AdaptStreamRequest.Start) -> None:
-        source, target = _source(start), _target(start)
+        answered = _answered(start)
+        source, target = _source(start), _target(start, answered)
         raw = start.include_raw or target is not None
-        self._reader = None if source is None else translate.StreamReader(source, raw=raw)
+        self._reader = (
+            None if source is None else translate.StreamReader(source, raw=raw, tools=_offered(answered, source))
+        )
         self._told = target is None  # whether the report was given; to the canonical form there is none
         self._writer = None if target is None else translate.StreamWriter(target, policy=_policy(start))
         self._as_json = start.json_output

@@ -64,7 +64,8 @@ var operations = map[string]func(plug, string, input) (object, error){
 		if err := p.schema.Write(in.Response, response); err != nil {
 			return nil, err
 		}
-		return p.adapt("body", &pb.AdaptRequest{Input: &pb.AdaptRequest_Response{Response: response}, Target: in.side(adapter)})
+		request := &pb.AdaptRequest{Input: &pb.AdaptRequest_Response{Response: response}, Target: in.side(adapter)}
+		return p.answer("body", request, in)
 	},
 	"from_wire_request": func(p plug, adapter string, in input) (object, error) {
 		wire := &pb.AdaptRequest_WireJson{WireJson: string(in.Wire)}
@@ -72,14 +73,15 @@ var operations = map[string]func(plug, string, input) (object, error){
 	},
 	"from_wire_response": func(p plug, adapter string, in input) (object, error) {
 		body := &pb.AdaptRequest_WireJson{WireJson: string(in.Body)}
-		return p.adapt("response", &pb.AdaptRequest{Input: body, Kind: pb.Kind_KIND_RESPONSE, Source: in.side(adapter)})
+		request := &pb.AdaptRequest{Input: body, Kind: pb.Kind_KIND_RESPONSE, Source: in.side(adapter)}
+		return p.answer("response", request, in)
 	},
 	"stream": func(p plug, adapter string, in input) (object, error) {
 		chunks, err := in.chunks()
 		if err != nil {
 			return nil, err
 		}
-		return p.adapt("events", &pb.AdaptRequest{Input: chunks, Source: in.side(adapter)})
+		return p.answer("events", &pb.AdaptRequest{Input: chunks, Source: in.side(adapter)}, in)
 	},
 	"stream_encode": func(p plug, adapter string, in input) (object, error) {
 		var texts []raw
@@ -94,7 +96,8 @@ var operations = map[string]func(plug, string, input) (object, error){
 			}
 			events.Events = append(events.Events, event)
 		}
-		return p.adapt("chunks", &pb.AdaptRequest{Input: &pb.AdaptRequest_Events{Events: events}, Target: in.side(adapter)})
+		request := &pb.AdaptRequest{Input: &pb.AdaptRequest_Events{Events: events}, Target: in.side(adapter)}
+		return p.answer("chunks", request, in)
 	},
 	"error": func(p plug, adapter string, in input) (object, error) {
 		body := string(in.Body)
@@ -150,6 +153,18 @@ var operations = map[string]func(plug, string, input) (object, error){
 		return object{"value": raw(text), "bytes": base64.StdEncoding.EncodeToString(again)}, err
 	},
 	"bye": func(plug, string, input) (object, error) { return object{}, nil },
+}
+
+// answer adapts an answer, beside the request that it answers where the suite gives one.
+func (p plug) answer(member string, request *pb.AdaptRequest, in input) (object, error) {
+	if in.Request != nil {
+		answered := &pb.Request{}
+		if err := p.schema.Write(in.Request, answered); err != nil {
+			return nil, err
+		}
+		request.Answered = &pb.AdaptRequest_AnsweredRequest{AnsweredRequest: answered}
+	}
+	return p.adapt(member, request)
 }
 
 func (p plug) adapt(member string, request *pb.AdaptRequest) (object, error) {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use canonical::{Invalid, Types, invalid};
-use interlingua::v1::adapt_request::Input;
+use interlingua::v1::adapt_request::{Answered, Input};
 use interlingua::v1::adapt_response::Output;
 use interlingua::v1::{
     AdaptRequest, Chunks, ErrorAnswer, EstimateRequest, Events, Kind, ListModelsRequest, Message, Request, Response,
@@ -59,6 +59,9 @@ const BY_ADAPTER: [&str; 8] = [
     "to_wire_error",
 ];
 
+/// Those that take the request that is answered beside the answer.
+const OF_ANSWERS: [&str; 4] = ["to_wire_response", "from_wire_response", "stream", "stream_encode"];
+
 impl Plug {
     /// The output of an operation; none when there is no such operation.
     async fn output(&self, operation: &str, adapter: &str, input: &Value) -> Result<Option<Value>, Problem> {
@@ -66,7 +69,7 @@ impl Plug {
         let side = side(adapter, input);
         let to = |input: Input| AdaptRequest { input: Some(input), target: side.clone(), ..AdaptRequest::default() };
         let from = |input: Input| AdaptRequest { input: Some(input), source: side.clone(), ..AdaptRequest::default() };
-        let (member, request) = match operation {
+        let (member, mut request) = match operation {
             "hello" => return self.hello().await.map(Some),
             "bye" => return Ok(Some(json!({}))),
             "cost" => return self.cost(input).await.map(Some),
@@ -104,6 +107,9 @@ impl Plug {
             }
             _ => return Ok(None),
         };
+        if OF_ANSWERS.contains(&operation) && !input["request"].is_null() {
+            request.answered = Some(Answered::AnsweredRequest(types.write("Request", &input["request"])?));
+        }
         self.adapt(member, request).await.map(Some)
     }
 

@@ -2450,6 +2450,10 @@ pub struct AdaptRequest {
     /// What is carried.
     #[prost(oneof = "adapt_request::Input", tags = "1, 2, 3, 4, 5, 6, 7, 8, 14, 15")]
     pub input: ::core::option::Option<adapt_request::Input>,
+    /// Beside an answer, whole or streamed: the canonical request that it answers. Read from a wire, its calls are those of
+    /// the tools as they were offered; written to one, they are spelt as the tools were (spec/9-service.md#answered-request).
+    #[prost(oneof = "adapt_request::Answered", tags = "17, 18")]
+    pub answered: ::core::option::Option<adapt_request::Answered>,
 }
 /// Nested message and enum types in `AdaptRequest`.
 pub mod adapt_request {
@@ -2487,6 +2491,17 @@ pub mod adapt_request {
         /// A canonical error as JSON text. (x-json: object)
         #[prost(string, tag = "15")]
         ErrorJson(::prost::alloc::string::String),
+    }
+    /// Beside an answer, whole or streamed: the canonical request that it answers. Read from a wire, its calls are those of
+    /// the tools as they were offered; written to one, they are spelt as the tools were (spec/9-service.md#answered-request).
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Answered {
+        /// The request.
+        #[prost(message, tag = "17")]
+        AnsweredRequest(super::Request),
+        /// The request as JSON text. (x-json: object)
+        #[prost(string, tag = "18")]
+        AnsweredRequestJson(::prost::alloc::string::String),
     }
 }
 /// What was carried, and what was lost on the way.
@@ -2550,7 +2565,7 @@ pub struct AdaptStreamRequest {
 /// Nested message and enum types in `AdaptStreamRequest`.
 pub mod adapt_stream_request {
     /// Where the answer comes from and where it goes.
-    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+    #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct Start {
         /// Where the answer comes from. Absent: it comes as canonical events.
         #[prost(message, optional, tag = "1")]
@@ -2568,6 +2583,22 @@ pub mod adapt_stream_request {
         /// soon as that is known, the report so far in the error; `on_drop: placeholder` is for requests alone.
         #[prost(message, optional, tag = "5")]
         pub loss_policy: ::core::option::Option<super::LossPolicy>,
+        /// The canonical request that is answered, as in AdaptRequest.
+        #[prost(oneof = "start::Answered", tags = "6, 7")]
+        pub answered: ::core::option::Option<start::Answered>,
+    }
+    /// Nested message and enum types in `Start`.
+    pub mod start {
+        /// The canonical request that is answered, as in AdaptRequest.
+        #[derive(Clone, PartialEq, ::prost::Oneof)]
+        pub enum Answered {
+            /// The request.
+            #[prost(message, tag = "6")]
+            AnsweredRequest(super::super::Request),
+            /// The request as JSON text. (x-json: object)
+            #[prost(string, tag = "7")]
+            AnsweredRequestJson(::prost::alloc::string::String),
+        }
     }
     /// The piece.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
@@ -4036,7 +4067,7 @@ pub mod session_service_client {
                 .insert(GrpcMethod::new("interlingua.v1.SessionService", "GetSession"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists sessions, the one that changed last first.
+        /// Lists sessions, the one that was made last first.
         pub async fn list_sessions(
             &mut self,
             request: impl tonic::IntoRequest<super::ListSessionsRequest>,
@@ -5522,7 +5553,7 @@ impl crate::Client {
         let answer = self.sessions().get_session(request).await?.into_inner();
         Ok(answer)
     }
-    /// Lists sessions, the one that changed last first.
+    /// Lists sessions, the one that was made last first.
     pub async fn list_sessions(&self, request: impl tonic::IntoRequest<ListSessionsRequest>) -> Result<ListSessionsResponse, crate::Error> {
         let answer = self.sessions().list_sessions(request).await?.into_inner();
         Ok(answer)

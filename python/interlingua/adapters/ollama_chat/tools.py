@@ -8,17 +8,28 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 """
 
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
+from interlingua.adapters._items import (
+    ABSENT,
+    MISSING,
+    VERBATIM,
+    Item,
+    Member,
+    Row,
+    inside,
+    read_item,
+    text,
+    tool_name,
+    write_item,
+)
 from interlingua.adapters._kit import (
-    CALL_MEMBERS,
     NOTHING,
     PROVIDER_TOOL_MEMBERS,
     Wire,
-    arguments_text,
-    keep,
     parse_arguments,
     report_beside_definition,
     report_foreign_state,
@@ -81,8 +92,8 @@ def is_kept_whole(schema: Schema) -> bool:
 def _are_texts(value: Any) -> bool:
     if not isinstance(value, list):
         return False
-    for text in value:  # noqa: SIM110 compiled, the loop is faster
-        if type(text) is not str:
+    for word in value:  # noqa: SIM110 compiled, the loop is faster
+        if type(word) is not str:
             return False
     return True
 
@@ -229,7 +240,93 @@ def _drop(name: str, loss: Loss, path: Path) -> None:
     loss.drop((*path, name), "schema_weakened", severity, "the server drops this keyword of a tool's schema")
 
 
+# ---------------------------------------------------------------------------------------------------- rows
+
 Tool = dict[str, Any]
+
+_SCHEMA: Final = "schema"
+"""Spelling of a tool: the imprint of a schema of which the server drops a part."""
+
+
+def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
+    schema = tool.get("input_schema")
+    if schema is None:
+        return ABSENT
+    noted = writing.encoding_of(tool).get(_SCHEMA) if "provider_state" in tool else None
+    if noted is not None and noted == imprint(schema, "input_schema"):
+        return schema
+    return kept(schema, writing.loss, (*path, "input_schema"))
+
+
+def _read_schema(raw: Any, _: Item, __: Any) -> None:
+    raise TypeError("parameters")
+
+
+def _read_arguments(raw: Any, call: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("arguments")
+    parsed = parse_arguments(raw or "{}")
+    call["input"] = parsed or {}
+    if parsed is None:
+        call["input_raw"] = raw
+
+
+def _write_arguments(call: Item, writing: Writing, path: Path) -> Any:
+    raw = call.get("input_raw")
+    if call.get("kind", "function") != "function":
+        return call_as_arguments(raw, writing.loss, path)
+    if raw is not None:
+        message = "the wire takes a JSON object as arguments"
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+    return call["input"]
+
+
+def _read_id(raw: Any, call: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("id")
+    call["provider_state"]["id"] = raw
+
+
+def _write_id(call: Item, writing: Writing, _: Path) -> Any:
+    wire_id = writing.call_id(call, writing.owned(call))
+    return ABSENT if wire_id is None else wire_id
+
+
+def _said_beside(name: str, *kinds: type) -> Member:
+    """A member that says nothing beyond this wire, and goes back as it came."""
+
+    def read(raw: Any, _: Item, __: Any) -> None:
+        if type(raw) not in kinds:
+            raise TypeError(name)
+
+    return Member(name, (), read, lambda item, writing, path: ABSENT, lambda raw: VERBATIM)
+
+
+_NAME: Final = tool_name(lambda item, writing, path: item["name"])
+_PARAMETERS: Final = Member("parameters", ("input_schema",), _read_schema, _write_schema)
+_PARAMETERS.plain = dict
+_ARGUMENTS: Final = Member(
+    "arguments",
+    ("input", "input_raw"),
+    _read_arguments,
+    _write_arguments,
+    lambda raw: VERBATIM,  # a text, which older clients send
+    lambda word, written: ABSENT if word == MISSING and not written else written,
+    always=True,
+)
+_ARGUMENTS.plain = dict
+_TOOL: Final = Row(
+    {"type": "function"},
+    inside("function", Row({}, _NAME, text("description", "description"), _PARAMETERS)),
+    beside=("kind", "side_effects", "requires_workspace"),
+)
+_CALL: Final = Row(
+    {},
+    inside("function", Row({}, _NAME, _ARGUMENTS, _said_beside("index", int, float, Decimal))),
+    _said_beside("type", str),
+    Member("id", ("id",), _read_id, _write_id),
+    beside=("kind",),
+)
 
 # ---------------------------------------------------------------------------------------------------- tools
 
@@ -294,64 +391,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
-    schema = tool.get("input_schema")
-    if (
-        schema is not None and not writing.same_origin and within(tool, _USUAL) and not tool.get("strict")
-    ):  # on a straight way
-        function: Wire = {"name": tool["name"], "parameters": kept(schema, loss, (*path, "input_schema"))}
-        if tool.get("description") is not None:
-            function["description"] = tool["description"]
-        return {"type": "function", "function": function}
-    state = writing.owned(tool)
-    fields, encoding = state.get("fields") or NOTHING, state.get("encoding") or NOTHING
-    if kind == "custom":
-        schema = tool_as_function(tool, loss, path)["input_schema"]
-    elif schema is not None and not ("schema" in encoding and encoding["schema"] == imprint(schema, SCHEMA)):
-        schema = kept(schema, loss, (*path, "input_schema"))
-    more: Mapping[str, Any] = fields.get("function", NOTHING)
-    inner: Wire = {**more, "name": tool["name"]}
-    if tool.get("description") is not None:
-        inner["description"] = tool["description"]
-    if schema is not None:
-        inner["parameters"] = schema
-    if said := [name for name in more if inner[name] != more[name]]:
-        where: Path = (*path, "provider_state", "fields", "function")
-        for lost in [where] if len(said) == len(more) else [(*where, name) for name in said]:
-            loss.drop(lost, "combination", "representation", "the canonical member says it already")
-    if not tool.keys() <= _SAID:
-        _finish_tool(tool, kind, state, path, writing)
-    wire: Wire = {name: item for name, item in fields.items() if name != "function"}
-    if "type" not in encoding.get("absent", ()):
-        wire["type"] = "function"
-    wire["function"] = inner
-    return wire
-
-
-_SAID: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
-_USUAL: Final = _SAID | {"strict"}
-
-
-def _finish_tool(tool: Tool, kind: str, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    loss = writing.loss
-    if kind == "function":
-        for name in ("strict", "format"):
-            if tool.get(name) is not None and tool[name] is not False:
-                loss.drop((*path, name), "unsupported_field", "weakened", f"a tool has no {name} on this wire")
-    if tool.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    for name in ("adapter", "definition"):
-        if tool.get(name) is not None:
-            loss.drop(
-                (*path, name), "unsupported_field", "representation", "only a provider's own tool has such a member"
-            )
-    if state:
-        report_own_state(state, loss, path)
-    else:
-        report_foreign_state(tool, writing.endpoint, loss, path)
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-
-
-SCHEMA: Final = "input_schema"
+    return write_item(_TOOL, tool_as_function(tool, loss, path) if kind == "custom" else tool, writing, path)
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -359,54 +399,17 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 
     A schema of which the server drops a part is noted: it goes back as it is, until an edit makes it another one.
     """
-    read = _tool_from_wire(tool, reading)
+    try:
+        read = read_item(_TOOL, tool, {}, reading)
+    except (KeyError, TypeError):
+        inner: Any = tool.get("function")
+        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
+        named = name if isinstance(name, str) and name else "tool"
+        return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
     schema = read.get("input_schema")
     if schema is not None and not is_kept_whole(schema):
-        state = read.setdefault("provider_state", reading.endpoint.state())
-        state["encoding"] = {**(state.get("encoding") or NOTHING), "schema": imprint(schema, SCHEMA)}
+        note(read, _SCHEMA, reading.endpoint.state, imprint(schema, "input_schema"))
     return read
-
-
-def _tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    inner: Any = tool.get("function")
-    if not _is_function(inner) or tool.get("type", "function") != "function":
-        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
-        return {
-            "kind": "provider",
-            "name": name if isinstance(name, str) and name else "tool",
-            "adapter": reading.endpoint.adapter,
-            "definition": tool,
-        }
-    if (
-        len(tool) == 2
-        and len(inner) == 3
-        and "type" in tool
-        and None not in inner.values()
-        and inner.keys() == _FUNCTION
-    ):
-        return {"name": inner["name"], "description": inner["description"], "input_schema": inner["parameters"]}
-    read: Tool = {"name": inner["name"]}
-    for name, member in (("description", "description"), ("input_schema", "parameters")):
-        if inner.get(member) is not None:
-            read[name] = inner[member]
-    fields = {name: item for name, item in tool.items() if name not in ("type", "function")}
-    more = {name: item for name, item in inner.items() if name not in _FUNCTION or item is None}
-    if more:
-        fields["function"] = more
-    return reading.mark(read, fields, None if "type" in tool else {"absent": ["type"]})
-
-
-_FUNCTION: Final = frozenset(("name", "description", "parameters"))
-
-
-def _is_function(inner: Any) -> bool:
-    return (
-        isinstance(inner, dict)
-        and isinstance(inner.get("name"), str)
-        and inner["name"] != ""
-        and isinstance(inner.get("description"), (str, type(None)))
-        and isinstance(inner.get("parameters"), (dict, type(None)))
-    )
 
 
 # ---------------------------------------------------------------------------------------------------- calls
@@ -414,59 +417,11 @@ def _is_function(inner: Any) -> bool:
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
-    state = writing.owned(block)
-    wire_id = writing.call_id(block, state)
-    call: Wire = {} if wire_id is None else {"id": wire_id}
-    if not state and within(block, _USUAL_CALL):
-        call["function"] = {"name": block["name"], "arguments": block["input"]}
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        return call
-    encoding, fields = state.get("encoding") or NOTHING, state.get("fields") or NOTHING
-    inner: Wire = {"name": block["name"]}
-    if "index" in encoding:
-        inner["index"] = encoding["index"]
-    inner["arguments"] = _arguments(block, encoding, path, writing)
-    if "arguments" in encoding.get("absent", ()) and not block["input"]:
-        del inner["arguments"]
-    if fields:
-        inner = {**fields.get("function", NOTHING), **inner}
-        call = {**{name: value for name, value in fields.items() if name != "function"}, **call}
-    if "type" in encoding:
-        call["type"] = encoding["type"]
-    call["function"] = inner
-    if not state or "cache" in block or "signature" in state or not block.keys() <= CALL_MEMBERS:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-        if state:
-            report_own_state(state, writing.loss, path)
-        else:
-            report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unknown(block, CALL_MEMBERS, writing.loss, path)
-    return call
-
-
-_USUAL_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
-
-
-def _arguments(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Any:
-    raw, loss = block.get("input_raw"), writing.loss
-    if (text := encoding.get("arguments")) is not None and _same_arguments(text, block):
-        return text
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(raw, loss, path)
-    if raw is not None:
-        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
-    return block["input"]
-
-
-def _same_arguments(text: Any, block: Block) -> bool:
-    """Whether a kept argument text still says what the call says; the conversation may have been edited."""
-    if not isinstance(text, str):
-        return False
-    parsed = parse_arguments(text or "{}")
-    if parsed is None:
-        return block.get("input_raw") == text and not block["input"]
-    return "input_raw" not in block and arguments_text(parsed) == arguments_text(block["input"])
+    if "provider_state" not in block and len(block) == 4:  # the usual call, on a straight way
+        said = {"name": block["name"], "arguments": block["input"]}
+        wire_id = writing.call_id(block, NOTHING)
+        return {"function": said} if wire_id is None else {"id": wire_id, "function": said}
+    return write_item(_CALL, block, writing, path)
 
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
@@ -479,51 +434,23 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
                 state = reading.endpoint.state(id=wire_id)
                 canonical = reading.call(wire_id, name)
                 return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
-    if not is_call(call):
+    block = _read_call(call, reading)
+    if block is None:
         return opaque(call, CALLS, reading)
-    inner, wire_id = call["function"], call.get("id")
-    block: Block = {"type": "tool_use", "id": reading.call(wire_id, inner["name"]), "name": inner["name"]}
-    encoding: dict[str, Any] = {}
-    arguments = inner.get("arguments", _MISSING)
-    if isinstance(arguments, dict):
-        block["input"] = arguments
-    elif arguments is _MISSING:
-        block["input"] = {}
-        encoding["absent"] = ["arguments"]
-    else:  # a text, which older clients send
-        encoding["arguments"] = arguments
-        if (parsed := parse_arguments(arguments or "{}")) is not None:
-            block["input"] = parsed
-        else:
-            block["input"], block["input_raw"] = {}, arguments
-    state = block["provider_state"] = reading.endpoint.state()
-    if wire_id is not None:
-        state["id"] = wire_id
-    if inner.get("index") is not None:
-        encoding["index"] = inner["index"]
-    if call.get("type") is not None:
-        encoding["type"] = call["type"]
-    fields = {name: item for name, item in call.items() if name not in _CALL_MEMBERS or item is None}
-    if not inner.keys() <= _FUNCTION_MEMBERS:
-        fields["function"] = {name: item for name, item in inner.items() if name not in _FUNCTION_MEMBERS}
-    keep(state, fields, encoding)
+    block["id"] = reading.call(block["provider_state"].get("id"), block["name"])
     return block
 
 
-_MISSING: Final = object()
-_CALL_MEMBERS: Final = frozenset(("id", "type", "function"))
-_FUNCTION_MEMBERS: Final = frozenset(("index", "name", "arguments"))
+def _read_call(call: Any, reading: Reading) -> Block | None:
+    """A call that has no canonical id yet; None for what is none."""
+    block: Block = {"type": "tool_use", "id": "", "name": "", "input": {}, "provider_state": reading.endpoint.state()}
+    try:
+        read_item(_CALL, call, block, reading)
+    except (KeyError, TypeError):
+        return None
+    return None if call["function"].get("arguments", block) is None else block
 
 
-def is_call(call: Any) -> bool:
+def is_call(call: Any, reading: Reading) -> bool:
     """Whether an item of `tool_calls` can be read."""
-    if not isinstance(call, dict) or not isinstance(inner := call.get("function"), dict):
-        return False
-    return (
-        isinstance(inner.get("name"), str)
-        and inner["name"] != ""
-        and isinstance(inner.get("arguments", {}), (dict, str))
-        and isinstance(call.get("id"), (str, type(None)))
-        and isinstance(inner.get("index", 0), (int, float))
-        and isinstance(call.get("type"), (str, type(None)))
-    )
+    return _read_call(call, reading) is not None

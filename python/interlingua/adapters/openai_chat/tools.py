@@ -36,8 +36,8 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import MARK, Block
+from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 

@@ -21,8 +21,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.namespaces import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -33,7 +31,8 @@ from interlingua.adapters.openai_responses.parts import (
     report_reading,
     text_kind,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 

@@ -31,7 +31,7 @@ from interlingua.adapters._openai_parts import (
     opaque,
     report_of_document,
 )
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tables import Reading, Writing, report_state
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
 

@@ -18,12 +18,14 @@ import interlingua.v1.ListModelsResponse;
 import interlingua.v1.RouteRequest;
 import interlingua.v1.RouteResponse;
 import io.grpc.ChannelCredentials;
+import io.grpc.ClientInterceptor;
 import io.grpc.Context;
 import io.grpc.Grpc;
 import io.grpc.InsecureChannelCredentials;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.StatusRuntimeException;
+import io.grpc.stub.AbstractStub;
 import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
 import java.util.Iterator;
@@ -43,15 +45,12 @@ public final class Client implements AutoCloseable {
       Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER);
 
   private final ManagedChannel channel;
-  private final InterlinguaServiceBlockingStub stub;
-  private final InterlinguaServiceStub async;
+  private final ClientInterceptor headers;
   private final Duration deadline;
 
-  private Client(
-      ManagedChannel channel, InterlinguaServiceBlockingStub stub, InterlinguaServiceStub async, Duration deadline) {
+  private Client(ManagedChannel channel, ClientInterceptor headers, Duration deadline) {
     this.channel = channel;
-    this.stub = stub;
-    this.async = async;
+    this.headers = headers;
     this.deadline = deadline;
   }
 
@@ -72,17 +71,12 @@ public final class Client implements AutoCloseable {
     if (token != null) {
       headers.put(AUTHORIZATION, "Bearer " + token);
     }
-    var withHeaders = MetadataUtils.newAttachHeadersInterceptor(headers);
-    return new Client(
-        channel,
-        InterlinguaServiceGrpc.newBlockingStub(channel).withInterceptors(withHeaders),
-        InterlinguaServiceGrpc.newStub(channel).withInterceptors(withHeaders),
-        null);
+    return new Client(channel, MetadataUtils.newAttachHeadersInterceptor(headers), null);
   }
 
   /** The same connection, with a limit of time for each call. */
   public Client withDeadline(Duration deadline) {
-    return new Client(channel, stub, async, deadline);
+    return new Client(channel, headers, deadline);
   }
 
   /** Carries one value from any form to any other, with a complete account of what was lost. */
@@ -128,7 +122,12 @@ public final class Client implements AutoCloseable {
   /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
   public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
     Context.CancellableContext call = Context.current().withCancellation();
-    return typed(() -> new Pieces<>(call.wrap(() -> method.apply(stub())), call));
+    Context outside = call.attach();
+    try {
+      return typed(() -> new Pieces<>(method.apply(stub()), call));
+    } finally {
+      call.detach(outside);
+    }
   }
 
   /**
@@ -136,7 +135,7 @@ public final class Client implements AutoCloseable {
    * InterlinguaException#of} makes into an error of this package.
    */
   public InterlinguaServiceStub async() {
-    return deadline == null ? async : async.withDeadlineAfter(deadline);
+    return prepared(InterlinguaServiceGrpc.newStub(channel));
   }
 
   /** Ends the connection and all calls on it. */
@@ -146,7 +145,12 @@ public final class Client implements AutoCloseable {
   }
 
   private InterlinguaServiceBlockingStub stub() {
-    return deadline == null ? stub : stub.withDeadlineAfter(deadline);
+    return prepared(InterlinguaServiceGrpc.newBlockingStub(channel));
+  }
+
+  private <S extends AbstractStub<S>> S prepared(S stub) {
+    S authorized = stub.withInterceptors(headers);
+    return deadline == null ? authorized : authorized.withDeadlineAfter(deadline);
   }
 
   static <T> T typed(Supplier<T> call) {

@@ -2,7 +2,9 @@ package interlingua;
 
 import com.google.protobuf.Any;
 import com.google.protobuf.InvalidProtocolBufferException;
+import com.google.protobuf.Message;
 import com.google.rpc.BadRequest;
+import com.google.rpc.BadRequest.FieldViolation;
 import com.google.rpc.ErrorInfo;
 import com.google.rpc.RetryInfo;
 import interlingua.v1.Error;
@@ -13,7 +15,6 @@ import interlingua.v1.Violation;
 import io.grpc.Status;
 import io.grpc.protobuf.StatusProto;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
@@ -27,11 +28,7 @@ public final class InterlinguaException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   private final transient Status status;
-  private final ErrorCategory category;
-  private final Duration retryAfter;
-  private final int lossEntries;
-  private final transient List<Violation> violations;
-  private final Usage usage;
+  private final transient List<Any> details;
   private final Error canonical;
 
   /** The error of a call, whatever the transport threw. */
@@ -39,64 +36,22 @@ public final class InterlinguaException extends RuntimeException {
     if (problem instanceof InterlinguaException known) {
       return known;
     }
-    Details found = new Details();
-    com.google.rpc.Status details = StatusProto.fromThrowable(problem);
-    if (details != null) {
-      details.getDetailsList().forEach(found::read);
-    }
-    return new InterlinguaException(Status.fromThrowable(problem), found, problem);
+    com.google.rpc.Status told = StatusProto.fromThrowable(problem);
+    List<Any> details = told == null ? List.of() : List.copyOf(told.getDetailsList());
+    return new InterlinguaException(Status.fromThrowable(problem), details, problem);
   }
 
-  private static final class Details {
-    private Duration retryAfter;
-    private int lossEntries;
-    private final List<Violation> violations = new ArrayList<>();
-    private Usage usage;
-    private Error canonical;
-
-    /** Takes one detail. One that cannot be read is as good as none. */
-    private void read(Any detail) {
-      try {
-        if (detail.is(ErrorInfo.class)) {
-          var facts = detail.unpack(ErrorInfo.class).getMetadataMap();
-          lossEntries = Integer.parseInt(facts.getOrDefault("loss_entries", "0"));
-        } else if (detail.is(RetryInfo.class)) {
-          var delay = detail.unpack(RetryInfo.class).getRetryDelay();
-          retryAfter = Duration.ofSeconds(delay.getSeconds(), delay.getNanos());
-        } else if (detail.is(BadRequest.class)) {
-          for (var broken : detail.unpack(BadRequest.class).getFieldViolationsList()) {
-            violations.add(
-                Violation.newBuilder()
-                    .setRule(broken.getReason())
-                    .setPath(broken.getField())
-                    .setMessage(broken.getDescription())
-                    .build());
-          }
-        } else if (detail.is(Usage.class)) {
-          usage = detail.unpack(Usage.class);
-        } else if (detail.is(Error.class)) {
-          canonical = detail.unpack(Error.class);
-        }
-      } catch (InvalidProtocolBufferException | NumberFormatException problem) {
-        return;
-      }
-    }
-  }
-
-  private InterlinguaException(Status status, Details found, Throwable cause) {
-    super(found.canonical == null ? status.getDescription() : found.canonical.getMessage(), cause);
+  private InterlinguaException(Status status, List<Any> details, Throwable cause) {
+    super(detail(details, Error.class).map(Error::getMessage).orElse(status.getDescription()), cause);
     this.status = status;
-    this.canonical = found.canonical;
-    this.category = found.canonical == null ? categoryOf(status.getCode()) : known(found.canonical.getCategory());
-    this.retryAfter = found.retryAfter;
-    this.lossEntries = found.lossEntries;
-    this.violations = List.copyOf(found.violations);
-    this.usage = found.usage;
+    this.details = details;
+    this.canonical = detail(details, Error.class).orElse(null);
   }
 
   /** Whose fault it is and what kind. A failure that is not the server's has the category of its status. */
   public ErrorCategory category() {
-    return category;
+    ErrorCategory told = canonical == null ? categoryOf(status.getCode()) : canonical.getCategory();
+    return told == ErrorCategory.UNRECOGNIZED ? ErrorCategory.ERROR_CATEGORY_OTHER : told;
   }
 
   /** The status that the call ended with. */
@@ -111,12 +66,14 @@ public final class InterlinguaException extends RuntimeException {
 
   /** Whether the same call may succeed later. */
   public boolean isRetryable() {
-    return canonical == null ? category == ErrorCategory.ERROR_CATEGORY_NETWORK : canonical.getRetryable();
+    return canonical == null ? status.getCode() == Status.Code.UNAVAILABLE : canonical.getRetryable();
   }
 
   /** How long to wait before that, when the server said so. */
   public Optional<Duration> retryAfter() {
-    return Optional.ofNullable(retryAfter);
+    return detail(details, RetryInfo.class)
+        .map(RetryInfo::getRetryDelay)
+        .map(delay -> Duration.ofSeconds(delay.getSeconds(), delay.getNanos()));
   }
 
   /** The report of a refused projection. Details are cut to 6,000 bytes: see {@link #lossEntries}. */
@@ -126,17 +83,23 @@ public final class InterlinguaException extends RuntimeException {
 
   /** How many entries the report had. */
   public int lossEntries() {
-    return lossEntries;
+    return detail(details, ErrorInfo.class)
+        .map(facts -> facts.getMetadataOrDefault("loss_entries", "0"))
+        .filter(count -> count.matches("[0-9]{1,9}"))
+        .map(Integer::valueOf)
+        .orElse(0);
   }
 
   /** The broken rules of an invalid request. */
   public List<Violation> violations() {
-    return violations;
+    List<FieldViolation> broken =
+        detail(details, BadRequest.class).map(BadRequest::getFieldViolationsList).orElse(List.of());
+    return broken.stream().map(InterlinguaException::violation).toList();
   }
 
   /** What was paid for an answer that did not come to its end. */
   public Optional<Usage> usage() {
-    return Optional.ofNullable(usage);
+    return detail(details, Usage.class);
   }
 
   /** The whole error as the server gave it; empty when the failure is not the server's. */
@@ -144,8 +107,22 @@ public final class InterlinguaException extends RuntimeException {
     return Optional.ofNullable(canonical);
   }
 
-  private static ErrorCategory known(ErrorCategory category) {
-    return category == ErrorCategory.UNRECOGNIZED ? ErrorCategory.ERROR_CATEGORY_OTHER : category;
+  private static Violation violation(FieldViolation broken) {
+    return Violation.newBuilder()
+        .setRule(broken.getReason())
+        .setPath(broken.getField())
+        .setMessage(broken.getDescription())
+        .build();
+  }
+
+  /** The detail of a kind. One that cannot be read is as good as none. */
+  private static <T extends Message> Optional<T> detail(List<Any> details, Class<T> kind) {
+    try {
+      Optional<Any> found = details.stream().filter(detail -> detail.is(kind)).findFirst();
+      return found.isPresent() ? Optional.of(found.get().unpack(kind)) : Optional.empty();
+    } catch (InvalidProtocolBufferException problem) {
+      return Optional.empty();
+    }
   }
 
   /** The category of a status that comes without details: from the transport, or from what stands before the server. */

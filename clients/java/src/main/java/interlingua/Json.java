@@ -20,15 +20,11 @@ import java.util.Map;
 
 /** Free JSON, members without a field, decimals, and the words of enums. */
 public final class Json {
+  private static final StreamReadConstraints LIMITS =
+      StreamReadConstraints.builder().maxStringLength(Client.MAX_MESSAGE_BYTES).maxNumberLength(5_000).build();
+
   private static final JsonMapper MAPPER =
-      JsonMapper.builder(
-              JsonFactory.builder()
-                  .streamReadConstraints(
-                      StreamReadConstraints.builder()
-                          .maxStringLength(Client.MAX_MESSAGE_BYTES)
-                          .maxNumberLength(5_000)
-                          .build())
-                  .build())
+      JsonMapper.builder(JsonFactory.builder().streamReadConstraints(LIMITS).build())
           // half a surrogate pair would become a question mark in a field of Protobuf
           .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
           .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS, DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
@@ -70,8 +66,7 @@ public final class Json {
       throw new IllegalArgumentException("rest_json is no JSON object");
     }
     ObjectNode members = found == null ? MAPPER.createObjectNode() : (ObjectNode) found;
-    members.properties().stream().map(Map.Entry::getKey).filter(name -> isSet(message, name)).toList()
-        .forEach(members::remove);
+    members.properties().removeIf(member -> isSet(message, member.getKey()));
     return members;
   }
 

@@ -2,7 +2,6 @@ package interlingua;
 
 import io.grpc.Context;
 import java.util.Iterator;
-import java.util.concurrent.Callable;
 
 /**
  * A streamed answer as it arrives, to be read once. It fails with an {@link InterlinguaException}, behind the event that
@@ -12,15 +11,9 @@ public final class Pieces<T> implements Iterator<T>, Iterable<T>, AutoCloseable 
   private final Iterator<T> pieces;
   private final Context.CancellableContext call;
 
-  Pieces(Callable<Iterator<T>> open, Context.CancellableContext call) {
+  Pieces(Iterator<T> pieces, Context.CancellableContext call) {
+    this.pieces = pieces;
     this.call = call;
-    try {
-      this.pieces = open.call();
-    } catch (RuntimeException problem) {
-      throw problem;
-    } catch (Exception problem) {
-      throw new IllegalStateException(problem);
-    }
   }
 
   @Override

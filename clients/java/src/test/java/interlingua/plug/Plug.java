@@ -63,13 +63,13 @@ public final class Plug {
     byAdapter.put("to_wire", (adapter, input) ->
         adapt("wire", to(adapter, input).setRequest(write(input, "request", Request.newBuilder()))));
     byAdapter.put("to_wire_response", (adapter, input) ->
-        adapt("body", to(adapter, input).setResponse(write(input, "response", Response.newBuilder()))));
+        answer("body", input, to(adapter, input).setResponse(write(input, "response", Response.newBuilder()))));
     byAdapter.put("to_wire_error", (adapter, input) ->
         adapt("answer", to(adapter, input).setError(write(input, "error", Error.newBuilder()))));
     byAdapter.put("from_wire_request", (adapter, input) ->
         adapt("request", from(adapter, input).setKind(Kind.KIND_REQUEST).setWireJson(text(input, "wire"))));
     byAdapter.put("from_wire_response", (adapter, input) ->
-        adapt("response", from(adapter, input).setKind(Kind.KIND_RESPONSE).setWireJson(text(input, "body"))));
+        answer("response", input, from(adapter, input).setKind(Kind.KIND_RESPONSE).setWireJson(text(input, "body"))));
     byAdapter.put("stream", this::stream);
     byAdapter.put("stream_encode", this::streamEncode);
     byAdapter.put("error", this::error);
@@ -92,7 +92,7 @@ public final class Plug {
     for (JsonNode chunk : list(input, "chunks")) {
       chunks.addChunks(ByteString.copyFrom(bytes(chunk)));
     }
-    return adapt("events", from(adapter, input).setChunks(chunks));
+    return answer("events", input, from(adapter, input).setChunks(chunks));
   }
 
   private JsonNode streamEncode(String adapter, JsonNode input) {
@@ -100,7 +100,7 @@ public final class Plug {
     for (JsonNode event : list(input, "events")) {
       events.addEvents(canonical.write(event, StreamEvent.newBuilder()));
     }
-    return adapt("chunks", to(adapter, input).setEvents(events));
+    return answer("chunks", input, to(adapter, input).setEvents(events));
   }
 
   private JsonNode error(String adapter, JsonNode input) {
@@ -133,6 +133,14 @@ public final class Plug {
     output.putObject("implementation").put("name", "interlingua-java").put("version", "0.1.0").put("language", "java");
     output.putArray("operations").add("cost");
     return output.set("adapters", adapters);
+  }
+
+  /** Adapts an answer, beside the request that it answers where the suite gives one. */
+  private JsonNode answer(String member, JsonNode input, AdaptRequest.Builder request) {
+    if (input.has("request")) {
+      request.setAnsweredRequest(write(input, "request", Request.newBuilder()));
+    }
+    return adapt(member, request);
   }
 
   private JsonNode adapt(String member, AdaptRequest.Builder request) {
