@@ -158,7 +158,7 @@ BY_HAND = {
     "cohere_chat": "documents messages parts requests responses",
     "gemini_generate": "responses",
     "ollama_chat": "blocks messages requests responses",
-    "openai_chat": "messages parts reasoning responses stream_writer tables tools turns",
+    "openai_chat": "messages parts reasoning responses stream_writer tables turns",
     "openai_responses": "items messages responses stream_reader tools",
 }
 

@@ -103,7 +103,7 @@ class Mark(Protocol):
 
 
 class Row:
-    """What an item of a wire consists of: members with a fixed value (`tag`), those that say something, and a mark for the
+    """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those that say something, and a mark for the
     cache. `beside` names canonical members that are said or reported elsewhere."""
 
     __slots__ = ("canonical", "mark", "members", "tag", "wire")
@@ -181,10 +181,12 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
         said = wire.get(name, ABSENT)
         if said is ABSENT:
             spelt[name] = MISSING
+            continue
+        if said is None or said == "":
+            spelt[name] = None if said is None else {"raw": said}
         elif said != value:
             raise TypeError(name)
-        else:
-            read += 1
+        read += 1
     fields: Item = {}
     for member in row.members:
         name = member.name
@@ -298,8 +300,11 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
     """Writes the members of an item as they were spelt when they were read."""
     wire: Wire = {}
     for name, value in row.tag.items():
-        if spelt.get(name) != MISSING:
+        word = spelt.get(name, _PLAIN)
+        if word is _PLAIN:
             wire[name] = value
+        elif type(word) is dict:
+            wire[name] = word.get("raw")
     for member in row.members:
         name = member.name
         word = spelt.get(name, _PLAIN)
