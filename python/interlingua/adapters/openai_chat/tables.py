@@ -161,6 +161,10 @@ class Reading:
         """The provider state of a call."""
         return {**self._whose, "id": wire_id}
 
+    def legacy_state(self) -> dict[str, Any]:
+        """The provider state of a call of the time before tools."""
+        return {**self._whose, "encoding": {"legacy": True}}
+
     def writing(self) -> "Writing":
         """Who writes what was just read, to see what would be mended; of a model nothing is known then."""
         whose = self.endpoint

@@ -9,7 +9,6 @@ from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     arguments_text,
-    parse_arguments,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
@@ -267,10 +266,7 @@ def _plain(choice: dict[str, Any]) -> dict[str, Any]:
 
 def _read_arguments(raw: Any, block: Item, reading: Reading) -> None:
     if type(raw) is str:
-        encoding: dict[str, Any] = {}
-        read_arguments(raw, block, encoding)
-        if encoding:
-            block["provider_state"].setdefault("encoding", {}).update(encoding)
+        read_arguments(raw, block, block["provider_state"])
     elif type(raw) is dict:
         block["input"] = raw
     else:
@@ -364,7 +360,7 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     if writing.same_origin:
         writing.called[block["id"]] = name
     state = writing.owned(block)
-    if within(block, _PLAIN_CALL) and (not state or "encoding" not in state) and _says_nothing(block):
+    if within(block, _PLAIN_CALL) and _says_nothing(block) and not writing.encoding_of(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
     writing.place = ""
@@ -383,16 +379,16 @@ def _says_nothing(block: Block) -> bool:
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
     """A call from `tool_calls`; `canonical` is its id when it has one already. What is no readable call is kept whole."""
+    block: Block
     kind, inner, wire_id = call.get("type"), call.get("function"), call.get("id")
     if len(call) == 3 and kind == "function" and type(wire_id) is str and type(inner) is dict and len(inner) == 2:
         name, text = inner.get("name"), inner.get("arguments")
-        if type(name) is str and name and type(text) is str and (value := parse_arguments(text)) is not None:
-            state = reading.call_state(wire_id)
-            if arguments_text(value) != text:
-                state["encoding"] = {"arguments": text}
-            canonical = canonical or reading.call(wire_id, name)
-            return {"type": "tool_use", "id": canonical, "name": name, "input": value, "provider_state": state}
-    block: Block = {"type": "tool_use", "provider_state": reading.state()}
+        if type(name) is str and name and type(text) is str:  # most calls
+            block = {"type": "tool_use", "id": canonical or reading.call(wire_id, name), "name": name}
+            block["provider_state"] = state = reading.call_state(wire_id)
+            read_arguments(text, block, state)
+            return block
+    block = {"type": "tool_use", "provider_state": reading.state()}
     try:
         read_item(_CUSTOM_CALL if kind == "custom" else _FUNCTION_CALL, call, block, reading)
     except (KeyError, TypeError):
@@ -404,7 +400,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
 
 def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
-    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.state(encoding={"legacy": True})}
+    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.legacy_state()}
     read_item(_LEGACY_CALL, {"function": legacy}, block, reading)
     block.setdefault("input", {})
     return block
