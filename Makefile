@@ -158,7 +158,7 @@ corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
 	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
 
-MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
+MEASURE = status=0; $(1) bench/start.py || status=$$?; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
     $(1) bench/sessions.py || status=$$?; $(1) bench/bulk.py || status=$$?; exit $$status
 
 RELAYS = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:bench

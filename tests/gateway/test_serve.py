@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.session import get_session
 
 from interlingua.access import digest
 from tests.gateway import wires
@@ -66,6 +67,28 @@ def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
             ask(about["http_port"])
 
 
+def test_clients_of_aws_sign_with_what_a_key_gives(tmp_path: Path) -> None:
+    """`interlingua key` tells what follows from a key of the file, `serve` takes what is signed with it."""
+    file, secret = tmp_path / "keys.json", tmp_path / "secret"
+    file.write_text(json.dumps({"keys": [{"name": "a", "sha256": digest("k-1")}]}))
+    secret.write_text("x" * 40)
+    shared = ["--keys", str(file), "--signing-secret", str(secret)]
+    told = subprocess.run([*COMMAND[:3], "key", "a", *shared, "--json"], capture_output=True, check=True)
+    credentials = json.loads(told.stdout)["aws"]
+    with served("--port", "0", *shared) as (about, _):
+        client = get_session().create_client(
+            "bedrock-runtime",
+            region_name="us-east-1",
+            endpoint_url=f"http://127.0.0.1:{about['http_port']}",
+            aws_access_key_id=credentials["access_key_id"],
+            aws_secret_access_key=credentials["secret_access_key"],
+        )
+        asked = [{"role": "user", "content": [{"text": "What is a ULID?"}]}]
+        answer = client.converse(modelId="replay:claude-sonnet-4-6", messages=asked)
+        client.close()
+        assert answer["output"]["message"]["role"] == "assistant"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -73,6 +96,7 @@ def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
         (("--no-http", "--no-grpc"), "--no-http"),
         (("--no-http", "--http-port", "0"), "--no-http"),
         (("--port", "0", "--keys", "/nonexistent.json"), "cannot read the keys"),
+        (("--port", "0", "--signing-secret", "/nonexistent"), "--keys"),
     ],
 )
 def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], words: str) -> None:

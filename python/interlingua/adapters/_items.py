@@ -55,10 +55,11 @@ class Member:
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
     `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
+    `null`: null is a value like any other.
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "plain", "read", "respell", "row",
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "respell", "row",
         "said", "soft", "spelling", "write",
     )  # fmt: skip
 
@@ -74,6 +75,7 @@ class Member:
         always: bool = False,
         needed: bool = False,
         soft: bool = False,
+        null: bool = False,
     ) -> None:
         self.name = name
         self.covers = covers
@@ -84,12 +86,14 @@ class Member:
         self.always = always
         self.needed = needed
         self.soft = soft
+        self.null = null
         self.kind: type | None = None  # of a value that is the same on both sides
         self.plain: type | None = None  # of one that is read so, however it is written
         self.empty = True  # an empty value is plain, too
         self.said = covers[0] if covers else ""
         self.row: Row | None = None  # of a value that is an object
         self.alone = ""  # the one member of that object that may stand for it
+        self.optional = False  # that object stands only where it holds something
 
 
 class Mark(Protocol):
@@ -120,12 +124,14 @@ class Row:
         self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
 
 
-def inside(name: str, row: Row, alone: str = "") -> Member:
+def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
     """A member that is an object with members of its own, which say something of the same item. The value of its member
-    `alone` may stand in the place of the object."""
-    member = Member(name, tuple(row.canonical - _EVERYWHERE), _by_the_engine, _by_the_engine, needed=True)
+    `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+    covers = tuple(row.canonical - _EVERYWHERE)
+    member = Member(name, covers, _by_the_engine, _by_the_engine, needed=not optional, soft=optional)
     member.row = row
     member.alone = alone
+    member.optional = optional
     return member
 
 
@@ -174,6 +180,11 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
     return item
 
 
+def spelt_state(spelt: Item, reading: Reading) -> Item:
+    """The provider state of an item of which nothing is kept but how it was spelt."""
+    return reading.endpoint.state(encoding={"spelt": spelt})
+
+
 def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Item) -> Item:
     """Reads by a row; gives the members that it does not name."""
     read = 0
@@ -202,12 +213,15 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
                 spelt[name] = MISSING
             continue
         read += 1
-        if raw is None:
+        if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
             spelt[name] = None
         elif member.row is not None:
             if type(raw) is not dict:
+                if member.soft:
+                    fields[name] = raw
+                    continue
                 if not member.alone:
                     raise TypeError(name)
                 raw = {member.alone: raw}
@@ -215,7 +229,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
             inner: Item = {}
             if left := _read_members(member.row, raw, item, reading, inner):
                 fields[name] = left
-            if inner:
+            if inner or (member.optional and not raw):
                 spelt[name] = inner
         elif member.soft and not _understands(member, raw, reading):
             fields[name] = raw
@@ -288,7 +302,9 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
             if value is not None:
                 wire[member.name] = value
         elif member.row is not None:
-            wire[member.name] = _write_members(member.row, item, None, writing, path)
+            inner = _write_members(member.row, item, None, writing, path)
+            if inner or not member.optional:
+                wire[member.name] = inner
         elif member.covers:
             value = member.write(item, writing, path)
             if value is not ABSENT:
@@ -310,7 +326,8 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
         word = spelt.get(name, _PLAIN)
         if member.row is not None:
             inner = _write_members(member.row, item, word if type(word) is dict else None, writing, path)
-            wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
+            if inner or not member.optional or type(word) is dict:
+                wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
             continue
         if member.kind is not None:
             value = item.get(member.said)
@@ -355,8 +372,9 @@ def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) 
     members = {member.name: member for member in row.members}
     for name, value in fields.items():
         member = members.get(name)
-        if member is not None and member.row is not None and type(value) is dict and type(wire.get(name)) is dict:
-            _put_back(value, wire[name], member.row, (*path, name), writing)
+        row_of = None if member is None else member.row
+        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            _put_back(value, wire.setdefault(name, {}), row_of, (*path, name), writing)
         elif name in wire or (name in row.wire and not _says_nothing(member, value, writing)):
             message = "the canonical member says it already"
             writing.loss.drop((*path, name), "combination", "representation", message)
@@ -365,7 +383,9 @@ def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) 
 
 
 def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
-    return member is not None and member.soft and not _understands(member, value, writing)
+    if member is None or not member.soft:
+        return False
+    return type(value) is not dict if member.row is not None else not _understands(member, value, writing)
 
 
 _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {

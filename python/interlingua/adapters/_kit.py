@@ -143,6 +143,11 @@ def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
     return state is not None and within(state, _NAMED) and not endpoint.owns(state)
 
 
+def is_bare(state: dict[str, Any]) -> bool:
+    """Whether a provider state holds an id alone."""
+    return within(state, _NAMED)
+
+
 _NAMED: Final = frozenset(("adapter", "provider", "origin", "id"))
 
 

@@ -36,6 +36,10 @@ def serve(
         Path | None,
         typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
     ] = None,
+    signing_secret: Annotated[
+        Path | None,
+        typer.Option(help="With --keys: take signatures of AWS's clients, made from this secret; see interlingua key."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
     ] = False,
@@ -130,7 +134,7 @@ def serve(
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys)
+    access = _access(client, keys, signing_secret)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -169,13 +173,17 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None) -> Any:
+def _access(client: Any, keys: Path | None, signing_secret: Path | None) -> Any:
     """The keys of a file, and what each uses, over HTTP and over gRPC."""
     import time
 
-    from interlingua.access import Access, read_keys
+    from interlingua.access import Access, read_keys, read_signing_secret
 
-    return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+    if signing_secret is not None and keys is None:
+        raise InvalidRequest("--signing-secret is for keys, which --keys gives")
+    secret = None if signing_secret is None else read_signing_secret(signing_secret)
+    rows = read_keys(keys) if keys is not None else ()
+    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:

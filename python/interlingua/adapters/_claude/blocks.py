@@ -81,7 +81,7 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     report_unknown(block, _OPAQUE, writing.loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- documents, citations
+# ---------------------------------------------------------------------------------------------- citations
 
 
 def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set[str]:

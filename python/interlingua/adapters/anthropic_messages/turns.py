@@ -32,8 +32,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     result_from_wire,
     result_to_wire,
 )
-from interlingua.adapters.anthropic_messages.items import is_server_item
-from interlingua.adapters.anthropic_messages.state import replayed
+from interlingua.adapters.anthropic_messages.items import is_server_item, replayed
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path, pointer
