@@ -44,7 +44,7 @@ CALLS: Final = "tool_calls"
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-_NAME: Final = tool_name(lambda tool, writing, path: writing.told_name(tool["name"], path))
+_NAME: Final = tool_name()
 _FUNCTION: Final = Row(
     {"type": "function"},
     inside("function", Row({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
