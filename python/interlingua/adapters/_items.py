@@ -53,7 +53,7 @@ class Member:
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
     `null`: null is a value like any other.
     """
@@ -70,7 +70,7 @@ class Member:
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
         spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[str, Any], Any] | None = None,
+        respell: Callable[[Any, Any], Any] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
@@ -108,18 +108,25 @@ class Mark(Protocol):
 
 class Row:
     """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
-    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere.
+    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
+    `signed`: a member says the signature of the item's state.
 
     Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
     names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
     """
 
-    __slots__ = ("canonical", "mark", "members", "object", "plain", "tag", "wire")
+    __slots__ = ("canonical", "mark", "members", "object", "plain", "signed", "tag", "wire")
 
     def __init__(
-        self, tag: Mapping[str, Any], *members: Member, mark: Mark | None = None, beside: tuple[str, ...] = ()
+        self,
+        tag: Mapping[str, Any],
+        *members: Member,
+        mark: Mark | None = None,
+        beside: tuple[str, ...] = (),
+        signed: bool = False,
     ) -> None:
         self.tag = dict(tag)
+        self.signed = signed
         self.members = members
         self.mark = mark
         self.wire = frozenset((*tag, *(member.name for member in members)))
@@ -328,10 +335,10 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if own:
-            report_own_state(state, writing.loss, path)
-        else:
+        if not own:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
+        elif not row.signed:
+            report_own_state(state, writing.loss, path)
     if not within(item, row.canonical):
         report_unsaid(item, row.canonical, writing.loss, path)
     return wire
@@ -385,7 +392,7 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
             continue
         value = member.write(item, writing, path)
-        if type(word) is str and member.respell is not None:
+        if member.respell is not None and (type(word) is str or (word is None and member.always)):
             value = member.respell(word, value)
         if value is not ABSENT:
             wire[name] = value
@@ -535,7 +542,7 @@ def json_text(wire: str) -> Member:
         parsed = parse_arguments(raw or "{}")
         return VERBATIM if parsed is not None and arguments_text(parsed) != raw else None
 
-    def respell(word: str, written: str) -> Any:
+    def respell(word: str | None, written: str) -> Any:
         return ABSENT if word == MISSING and written == "{}" else written
 
     return Member(wire, ("input", "input_raw"), read, write, spelling, respell, always=True)
