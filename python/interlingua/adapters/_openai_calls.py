@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
-from interlingua.adapters._kit import arguments_text, parse_arguments
+from interlingua.adapters._kit import arguments_text, keep_spelling, parse_arguments
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -64,8 +64,8 @@ def read_arguments(text: str, block: Block, state: dict[str, Any]) -> None:
     block["input"] = value or {}
     if value is not None:
         if arguments_text(value) != text:
-            state.setdefault("encoding", {})["arguments"] = text
+            keep_spelling(state, "arguments", text)
     elif text.strip() in NO_ARGUMENTS:
-        state.setdefault("encoding", {})["arguments"] = text
+        keep_spelling(state, "arguments", text)
     else:
         block["input_raw"] = text
