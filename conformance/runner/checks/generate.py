@@ -263,7 +263,7 @@ def _named(events: list[Any], request: Data) -> list[Any]:
     """The events of a client: they begin with the model that was asked, where the wire names none."""
     if not events or events[0].get("type") != "message_start":
         return events
-    return [{"model": request["model"], **events[0]}, *events[1:]]
+    return [{**events[0], "model": events[0].get("model", request["model"])}, *events[1:]]
 
 
 def _comparable(golden: list[Any], events: list[Any]) -> list[Any]:
