@@ -156,8 +156,6 @@ BY_HAND = {
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "blocks responses tools",
     "cohere_chat": "documents messages parts requests responses",
-    "gemini_generate": "responses",
-    "ollama_chat": "blocks messages requests responses",
     "openai_chat": "messages parts reasoning responses stream_writer tables tools turns",
     "openai_responses": "items messages responses stream_reader tools",
 }

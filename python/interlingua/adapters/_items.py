@@ -53,7 +53,7 @@ class Member:
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
     `null`: null is a value like any other.
     """
@@ -70,7 +70,7 @@ class Member:
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
         spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[str, Any], Any] | None = None,
+        respell: Callable[[Any, Any], Any] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
@@ -108,14 +108,21 @@ class Mark(Protocol):
 
 class Row:
     """What an item of a wire consists of: members with a fixed value (`tag`), those that say something, and a mark for the
-    cache. `beside` names canonical members that are said or reported elsewhere."""
+    cache. `beside` names canonical members that are said or reported elsewhere; `signed`: a member says the signature of the
+    item's state."""
 
-    __slots__ = ("canonical", "mark", "members", "tag", "wire")
+    __slots__ = ("canonical", "mark", "members", "signed", "tag", "wire")
 
     def __init__(
-        self, tag: Mapping[str, Any], *members: Member, mark: Mark | None = None, beside: tuple[str, ...] = ()
+        self,
+        tag: Mapping[str, Any],
+        *members: Member,
+        mark: Mark | None = None,
+        beside: tuple[str, ...] = (),
+        signed: bool = False,
     ) -> None:
         self.tag = dict(tag)
+        self.signed = signed
         self.members = members
         self.mark = mark
         self.wire = frozenset((*tag, *(member.name for member in members)))
@@ -281,10 +288,10 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if own:
-            report_own_state(state, writing.loss, path)
-        else:
+        if not own:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
+        elif not row.signed:
+            report_own_state(state, writing.loss, path)
     if not within(item, row.canonical):
         report_unsaid(item, row.canonical, writing.loss, path)
     return wire
@@ -335,7 +342,7 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
             continue
         value = member.write(item, writing, path)
-        if type(word) is str and member.respell is not None:
+        if member.respell is not None and (type(word) is str or (word is None and member.always)):
             value = member.respell(word, value)
         if value is not ABSENT:
             wire[name] = value
@@ -477,7 +484,7 @@ def json_text(wire: str) -> Member:
         parsed = parse_arguments(raw or "{}")
         return VERBATIM if parsed is not None and arguments_text(parsed) != raw else None
 
-    def respell(word: str, written: str) -> Any:
+    def respell(word: str | None, written: str) -> Any:
         return ABSENT if word == MISSING and written == "{}" else written
 
     return Member(wire, ("input", "input_raw"), read, write, spelling, respell, always=True)

@@ -160,7 +160,7 @@ def serve(
         about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
         http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
-        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
+        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key, tls_client_ca)}
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
     run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
@@ -254,8 +254,8 @@ async def _serve(
         if http is not None:
             from interlingua.gateway import server as http_server
 
-            certificate, key = http.pop("tls")
-            http["tls"] = http_server.Tls(certificate, key) if certificate and key else None
+            certificate, key, authority = http.pop("tls")
+            http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
             said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")

@@ -29,7 +29,6 @@ from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
 from interlingua.gateway.bodies import PATIENCE_S
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.refusals import Refused
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class Passing:
         running: Running | None = None
         try:
             gateway = self._gateway
-            key = gateway.access.key(key_of(request))
+            key = await gateway.caller(request)
             provider = target.endpoint.provider or ""
             if not key.may_use(f"{provider}:*"):
                 raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
@@ -93,7 +92,8 @@ class Passing:
             running = gateway.begin(key, target.endpoint.adapter)
             running.call.asked = f"{request.method} {target.path.partition('?')[0][:200]}"
             running.changed()
-            return await self._passed(request, target, running)
+            with gateway.in_flight.cut_off():
+                return await self._passed(request, target, running)
         except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
             return self._gateway.failed(request, target.endpoint.adapter, problem, running)
 
@@ -199,14 +199,18 @@ class _Body:
         self.problem: InterlinguaError | None = None
         """Why the body did not come to its end."""
         self._receive = request.receive
+        self._read: bytes | None = getattr(request.state, "raw_body", None)
         self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
         """Whether there is one, be it empty."""
         self._ended = asyncio.Event()
-        if not self.there:
+        if self._read is not None or not self.there:
             self._ended.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body. Raises `TransportFailed` when it does not come to its end; `problem` tells why."""
+        if self._read is not None:  # to judge a signature
+            yield self._read
+            return
         more = self.there
         while more:
             try:
@@ -241,10 +245,9 @@ class _Body:
             return working.result()
         finally:
             gone.cancel()
-            if not working.done():
-                working.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await working
+            working.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await working  # also when it has failed just while the client left: nobody else looks at that
 
 
 class _Passed(Response):
