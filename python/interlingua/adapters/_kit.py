@@ -422,6 +422,11 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
         state["encoding"] = encoding
 
 
+def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
+    """Keeps in a provider state how a thing was spelt."""
+    state.setdefault("encoding", {})[name] = value
+
+
 def is_plain_name(name: str, longest: int) -> bool:
     """Whether a name is of ASCII letters, digits, `_` and `-` alone, as most wires want those of tools, and no longer."""
     # every call brings a name: this is much faster than a regular expression, and most are identifiers as they are
