@@ -30,6 +30,7 @@ from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
 from interlingua.gateway.bodies import PATIENCE_S
 from interlingua.gateway.refusals import Refused
+from interlingua.verbs.calls import Calls
 
 if TYPE_CHECKING:
     from interlingua.client.httpx_transport import HttpxAnswer, HttpxTransport
@@ -173,7 +174,7 @@ class Passing:
         headers = list(_forwarded(answer.raw_headers, _is_of_the_providers_host))
         headers += [(name.encode(), value.encode()) for name, value in running.headers().items()]
         if answer.status < 400:
-            return _Passed(answer, headers, body, running, provider)
+            return _Passed(answer, headers, body, running, provider, self._gateway.in_flight)
         # the words of a failure may quote the key: they are short, so they are read first
         answer.as_sent = False
         try:
@@ -260,8 +261,10 @@ class _Passed(Response):
         body: _Body,
         running: "Running",
         provider: str,
+        in_flight: Calls,
     ) -> None:
         self._answer = answer
+        self._in_flight = in_flight
         self._body = body
         self._running = running
         self._provider = provider
@@ -273,14 +276,17 @@ class _Passed(Response):
         """Sends the answer."""
         problem: Exception | None = None
         try:
-            await self._body.unless_gone(self._send(send))
+            with self._in_flight.cut_off():
+                await self._body.unless_gone(self._send(send))
         except Cancelled as cancelled:
             problem = cancelled
         except OSError:
             problem = Cancelled("the client went away")
         except TransportFailed as failed:
+            # without its end the server closes the connection: an answer that broke off must not look whole
             problem = _unreached(failed, self._provider)
-            raise problem from None  # the connection ends: an answer that broke off must not look whole
+        except ProviderError as cut_off:
+            problem = cut_off
         finally:
             await self._answer.aclose()
             self._running.end(self.status_code, problem)

@@ -6,12 +6,13 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.gateway.app import application
@@ -94,8 +95,10 @@ async def start(
     names: frozenset[str] = frozenset(),
     tls: Tls | None = None,
     anyone: bool = False,
+    traced: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> Running:
-    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address.
+    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address,
+    `traced` is what follows each call (`interlingua.telemetry`).
 
     Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless `anyone`
     may call, and `OSError` when the address cannot be used.
@@ -109,8 +112,9 @@ async def start(
         tls.check()
     elif not is_loopback(host):
         _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
+    app = application(gateway, _names(gateway, host, names))
     config = uvicorn.Config(
-        application(gateway, _names(gateway, host, names)),
+        app if traced is None else traced(app),
         http=LimitedConnection,
         ws="none",
         lifespan="off",
