@@ -245,8 +245,8 @@ def check_generate_stream(session: Session, case: Case) -> Note:
         golden = case.value("stream.events.jsonl")
     else:
         golden = flat(read_stream(session, case, [data], asked=_asked(case))[0])
-    golden = _named(golden, request)
     _shows_nobody(session, events)
+    events = _as_named(golden, events, request["model"])
     for event in events:
         valid("StreamEvent", event, f"a {event.get('type') if isinstance(event, dict) else '?'} event")
     if golden and golden[-1].get("type") == "error":
@@ -259,11 +259,13 @@ def check_generate_stream(session: Session, case: Case) -> Note:
     return None
 
 
-def _named(events: list[Any], request: Data) -> list[Any]:
-    """The events of a client: they begin with the model that was asked, where the wire names none."""
-    if not events or events[0].get("type") != "message_start":
+def _as_named(golden: list[Any], events: list[Any], asked: str) -> list[Any]:
+    """Events whose first one names no model where the wire does not; there it has to name the one that was asked."""
+    first, told = golden[0] if golden else {}, events[0] if events else {}
+    if first.get("type") != "message_start" or "model" in first or not isinstance(told, dict):
         return events
-    return [{**events[0], "model": events[0].get("model", request["model"])}, *events[1:]]
+    same(asked, told.get("model"), "model of message_start")
+    return [{name: item for name, item in told.items() if name != "model"}, *events[1:]]
 
 
 def _comparable(golden: list[Any], events: list[Any]) -> list[Any]:
@@ -320,9 +322,10 @@ def check_broken(session: Session, case: Case, breaks: bool) -> Note:
     for word in given:
         if word not in allowed:
             raise Failure(f"the error is {word}, where {' or '.join(allowed)} is due")
-    arrived = _named(flat(read_stream(session, case, kept, asked=_asked(case))[0]), request)
+    arrived = flat(read_stream(session, case, kept, asked=_asked(case))[0])
     if not breaks or events:
-        same(visible_events(arrived[:-1]), visible_events(events[:-1]), "what had arrived")
+        begun = _as_named(arrived, events[:-1], request["model"])
+        same(visible_events(arrived[:-1]), visible_events(begun), "what had arrived")
         _same_partial(arrived[-1], events[-1] if events else {})
     return None
 
