@@ -42,7 +42,7 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet,otel]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
@@ -75,7 +75,7 @@ $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 
 $(COMPILED): $(WHEEL)
 	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet]" --group python/pyproject.toml:test
+	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet,otel]" --group python/pyproject.toml:test
 	touch $@
 
 .PHONY: wheel

@@ -93,6 +93,14 @@ ANYBODY = Key("anybody", "", "anybody")
 """Who calls where there are no keys."""
 
 
+def key_of_certificate(subject: str) -> Key:
+    """What stands for a key where a client shows a certificate of this subject, and there are no keys. Raises `Refused`
+    for an empty one."""
+    if not subject:
+        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
+    return Key(f"x509:{subject}", "", f"x509:{subject}")
+
+
 def new_key() -> str:
     """A new random key, 256 bits."""
     return _PREFIX + secrets.token_urlsafe(32)

@@ -102,7 +102,15 @@ def serve(
     inspect_calls: Annotated[
         int, typer.Option(min=1, max=1000, help="With --inspect: of how many calls content is kept.")
     ] = 50,
+    otel: Annotated[
+        bool,
+        typer.Option("--otel", help="Send spans of OpenTelemetry as the OTEL_* variables say; takes the extra otel."),
+    ] = False,
+    otel_propagate: Annotated[
+        bool, typer.Option("--otel-propagate", help="With --otel: send the trace context on to the providers as well.")
+    ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    log_format: Annotated[str, typer.Option(help="text, or json: a line of JSON for each entry.")] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Serve gRPC (Adapt, Route, Generate, …) and the wires of the providers over HTTP. Providers' keys come from the
@@ -112,6 +120,7 @@ def serve(
     from interlingua.service import server
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
+    one_of("--log-format", log_format, ("text", "json"))
     one_of("--health", health, ("backoff", "windows"))
     one_of("--transport", transport, ("httptools", "httpx"))
     if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None) or inspect):
@@ -124,13 +133,23 @@ def serve(
         )
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
-    server.log_to_stderr(log_level)
+    if otel_propagate and not otel:
+        raise InvalidRequest("--otel-propagate goes with --otel")
+    server.log_to_stderr(log_level, as_json=log_format == "json")
+    telemetry = _telemetry(propagate=otel_propagate) if otel else None
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     events = Events(log_event)
     limits = _limits(concurrency or ())
     opened = _open_httptools if transport == "httptools" else None
     client = client_of(
-        replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events, http=opened
+        replay=replay,
+        pace=pace,
+        retry=retry,
+        health=health,
+        concurrency=limits,
+        events=events,
+        http=opened,
+        telemetry=telemetry,
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
@@ -146,6 +165,7 @@ def serve(
             "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
             "closes_client": False,
             "access": access,
+            "interceptors": () if telemetry is None else (telemetry.interceptor(),),
         }
         if sessions is not None:
             known = tls_client_ca is not None or not access.open
@@ -160,10 +180,22 @@ def serve(
         about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
         http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
-        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
+        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key, tls_client_ca)}
+        http["traced"] = None if telemetry is None else telemetry.asgi
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
+    try:
+        run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
+    finally:
+        if telemetry is not None:
+            telemetry.close()
+
+
+def _telemetry(*, propagate: bool) -> Any:
+    """Spans, sent as the environment says."""
+    from interlingua.telemetry import open_telemetry
+
+    return open_telemetry(propagate=propagate)
 
 
 def _open_httptools() -> Any:
@@ -254,8 +286,8 @@ async def _serve(
         if http is not None:
             from interlingua.gateway import server as http_server
 
-            certificate, key = http.pop("tls")
-            http["tls"] = http_server.Tls(certificate, key) if certificate and key else None
+            certificate, key, authority = http.pop("tls")
+            http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
             said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")

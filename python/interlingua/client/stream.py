@@ -76,6 +76,7 @@ class Stream:
 
     async def _run(self) -> AsyncGenerator[list[Event], None]:
         self._interrupt = interrupt = Interrupt(self._deadline)
+        call: Call | None = None
         answer: Answer | None = None
         event: Event = {}
         try:
@@ -83,6 +84,8 @@ class Stream:
                 self._plan, interrupt, self._deadline, self._receive, _refused
             )
             call.begun(answer.status, answer.headers)
+            if call.attempt is not None:
+                call.attempt.begun()
             try:
                 events = begun.events
                 while True:
@@ -108,6 +111,8 @@ class Stream:
                 raise error from None
         finally:
             interrupt.done()
+            if call is not None:
+                call.failed("cancelled")
             if answer is not None:
                 await answer.aclose()
 
@@ -144,8 +149,10 @@ class Stream:
         match event["type"]:
             case "message_complete":
                 self.response = self._complete(event["response"], call, "complete")
+                call.answered(self.response)
             case "error":
                 event["error"] = in_band(call, event["error"])
+                call.failed(event["error"]["category"])
                 if "response" in event:
                     self.response = self._complete(event["response"], call, "error")
             case "message_start":
