@@ -81,7 +81,7 @@ class _Parquet:
 
         self._schema = schema()
         # a body stands there once: to look for others of its kind costs and finds nothing
-        repeated = ["input", "path", "headers"]
+        repeated: Any = ["input", "path", "headers"]
         self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=repeated)
         self._held: list[tuple[Any, ...]] = []
         self._bytes = 0
