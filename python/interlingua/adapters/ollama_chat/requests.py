@@ -9,6 +9,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    mapped_severity,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
@@ -152,7 +153,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
         return
     message = "reasoning is asked for in the target's terms"
     if written:
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
     else:
         message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
