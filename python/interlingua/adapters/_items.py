@@ -429,6 +429,25 @@ def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, so
     return member
 
 
+def by_rule(
+    wire: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Item, Any, Path], Any],
+    *,
+    needed: bool = False,
+    soft: bool = False,
+) -> Member:
+    """A member that is read as it is, and written by a rule."""
+    member = Member(wire, covers, _of_another_type, write, needed=needed, soft=soft)
+    member.plain = kind
+    return member
+
+
+def _of_another_type(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a value of another type")
+
+
 def _empty_is_odd(raw: Any) -> Any:
     return None if raw else VERBATIM
 
