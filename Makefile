@@ -41,7 +41,7 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet,otel]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
@@ -67,7 +67,7 @@ $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 
 $(COMPILED): $(WHEEL)
 	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet]" --group python/pyproject.toml:test
+	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet,otel]" --group python/pyproject.toml:test
 	touch $@
 
 .PHONY: wheel
@@ -158,7 +158,7 @@ corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
 	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
 
-MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
+MEASURE = status=0; $(1) bench/start.py || status=$$?; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
     $(1) bench/sessions.py || status=$$?; $(1) bench/bulk.py || status=$$?; exit $$status
 
 RELAYS = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:bench

@@ -29,6 +29,7 @@ ALLOWED: dict[str, list[str]] = {
     "router": ["canonical", "registry"],
     "events": ["canonical"],
     "client": [*PURE, "events"],
+    "telemetry": ["canonical", "client", "__init__"],
     "sessions": [*PURE, "client", "events"],
     "media": ["canonical"],
     "bulk": [*PURE, "sessions"],
@@ -51,6 +52,7 @@ ALLOWED: dict[str, list[str]] = {
         "plug",
         "demo",
         "show",
+        "telemetry",
         "version",
         "v1",
         "__init__",
@@ -156,9 +158,7 @@ BY_HAND = {
     "anthropic_messages": "requests responses stream_reader stream_writer turns",
     "bedrock_converse": "responses",
     "cohere_chat": "documents messages parts requests responses",
-    "gemini_generate": "responses",
-    "ollama_chat": "blocks messages requests responses",
-    "openai_chat": "messages parts reasoning responses stream_writer tables tools turns",
+    "openai_chat": "messages parts reasoning responses stream_writer tables turns",
     "openai_responses": "items messages responses stream_reader tools",
 }
 

@@ -53,7 +53,7 @@ class Member:
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
     `null`: null is a value like any other.
     """
@@ -70,7 +70,7 @@ class Member:
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
         spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[str, Any], Any] | None = None,
+        respell: Callable[[Any, Any], Any] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
@@ -107,21 +107,47 @@ class Mark(Protocol):
 
 
 class Row:
-    """What an item of a wire consists of: members with a fixed value (`tag`), those that say something, and a mark for the
-    cache. `beside` names canonical members that are said or reported elsewhere."""
+    """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
+    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
+    `signed`: a member says the signature of the item's state.
 
-    __slots__ = ("canonical", "mark", "members", "tag", "wire")
+    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
+    names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
+    """
+
+    __slots__ = ("canonical", "mark", "members", "object", "plain", "signed", "tag", "wire")
 
     def __init__(
-        self, tag: Mapping[str, Any], *members: Member, mark: Mark | None = None, beside: tuple[str, ...] = ()
+        self,
+        tag: Mapping[str, Any],
+        *members: Member,
+        mark: Mark | None = None,
+        beside: tuple[str, ...] = (),
+        signed: bool = False,
     ) -> None:
         self.tag = dict(tag)
+        self.signed = signed
         self.members = members
         self.mark = mark
         self.wire = frozenset((*tag, *(member.name for member in members)))
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
         self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
+        objects = [member for member in members if member.row is not None]
+        self.object = objects[0].name if objects else ""
+        shape = members if objects == [] else ()
+        beyond: list[Member] = []  # members that the plain shape does not have
+        if len(objects) == 1 and objects[0].row is not None and not objects[0].row.tag:
+            shape = objects[0].row.members
+            beyond = [member for member in members if member.row is None]
+        beyond += [member for member in shape if member.plain is None]
+        self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
+        if not any(member.needed or member.always for member in beyond):
+            self.plain = tuple(
+                (member.name, member.said, member.plain, member.empty, member.needed or member.always)
+                for member in shape
+                if member.plain is not None
+            )
 
 
 def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
@@ -162,6 +188,8 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
+    if row.plain and _read_plain(row, wire, item):
+        return item
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
     if not spelt and not fields:
@@ -185,17 +213,43 @@ def spelt_state(spelt: Item, reading: Reading) -> Item:
     return reading.endpoint.state(encoding={"spelt": spelt})
 
 
+def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
+    """Reads an item of the plain shape; False for any other, of which nothing is read that would be read otherwise."""
+    named = len(row.tag)
+    if len(wire) > named + (1 if row.object else len(row.plain)):
+        return False
+    for name, value in row.tag.items():
+        if wire.get(name) != value:
+            return False
+    if row.object:
+        inner = wire.get(row.object)
+        if type(inner) is not dict:
+            return False
+        wire, named = inner, 0
+    for name, said, kind, empty, must in row.plain:
+        raw = wire.get(name)
+        if type(raw) is kind and (raw or empty):
+            item[said] = raw
+            named += 1
+        elif must or raw is not None:
+            return False
+    return named == len(wire)
+
+
 def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Item) -> Item:
     """Reads by a row; gives the members that it does not name."""
     read = 0
     for name, value in row.tag.items():
         said = wire.get(name, ABSENT)
-        if said is ABSENT:
-            spelt[name] = MISSING
-        elif said != value:
-            raise TypeError(name)
-        else:
+        if said == value:
             read += 1
+        elif said is ABSENT:
+            spelt[name] = MISSING
+        elif said is None or said == "":
+            spelt[name] = None if said is None else {"raw": said}
+            read += 1
+        else:
+            raise TypeError(name)
     fields: Item = {}
     for member in row.members:
         name = member.name
@@ -281,10 +335,10 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if own:
-            report_own_state(state, writing.loss, path)
-        else:
+        if not own:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
+        elif not row.signed:
+            report_own_state(state, writing.loss, path)
     if not within(item, row.canonical):
         report_unsaid(item, row.canonical, writing.loss, path)
     return wire
@@ -314,8 +368,11 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
     """Writes the members of an item as they were spelt when they were read."""
     wire: Wire = {}
     for name, value in row.tag.items():
-        if spelt.get(name) != MISSING:
+        word = spelt.get(name, _PLAIN)
+        if word is _PLAIN:
             wire[name] = value
+        elif type(word) is dict:
+            wire[name] = word.get("raw")
     for member in row.members:
         name = member.name
         word = spelt.get(name, _PLAIN)
@@ -335,7 +392,7 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
             continue
         value = member.write(item, writing, path)
-        if type(word) is str and member.respell is not None:
+        if member.respell is not None and (type(word) is str or (word is None and member.always)):
             value = member.respell(word, value)
         if value is not ABSENT:
             wire[name] = value
@@ -459,15 +516,23 @@ def filled(wire: str, name: str) -> Member:
     return member
 
 
-def tool_name(write: Callable[[Item, Any, Path], Any]) -> Member:
+def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
     """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
-    member = Member("name", ("name",), _unread, write, needed=True)
+    member = Member("name", ("name",), _unread, write or _told_name, needed=True)
     member.plain, member.empty = str, False
     return member
 
 
 def _unread(raw: Any, item: Item, _: Any) -> None:
     raise TypeError("a text is missing")
+
+
+def _told_name(item: Item, writing: Any, path: Path) -> Any:
+    given = item["name"]
+    name = writing.tool_name(given)
+    if name != given:
+        writing.report_name((*path, "name"), name)
+    return name
 
 
 def json_text(wire: str) -> Member:
@@ -496,7 +561,7 @@ def json_text(wire: str) -> Member:
         parsed = parse_arguments(raw or "{}")
         return VERBATIM if parsed is not None and arguments_text(parsed) != raw else None
 
-    def respell(word: str, written: str) -> Any:
+    def respell(word: str | None, written: str) -> Any:
         return ABSENT if word == MISSING and written == "{}" else written
 
     return Member(wire, ("input", "input_raw"), read, write, spelling, respell, always=True)

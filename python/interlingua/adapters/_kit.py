@@ -208,6 +208,18 @@ def severity_of(name: str, value: Any, severity: str) -> str:
     return "representation" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
 
 
+def mapped_severity(wished: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """How grave it is that a wish for reasoning is written in other terms (spec/2-requests.md#reasoning-off)."""
+    return "representation" if _is_off(wished) and _is_off(written) else "weakened"
+
+
+def _is_off(reasoning: Mapping[str, Any]) -> bool:
+    mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
+    if mode not in (None, "disabled") or effort not in (None, "none") or budget not in (None, 0):
+        return False
+    return mode is not None or effort is not None or budget is not None
+
+
 def parallel_severity(request: Mapping[str, Any]) -> str:
     """How grave it is that a wire has no switch of parallel calls: where they may be, or where nothing may be called, it
     states what is so anyway."""
@@ -408,6 +420,11 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
         state["fields"] = fields
     if encoding:
         state["encoding"] = encoding
+
+
+def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
+    """Keeps in a provider state how a thing was spelt."""
+    state.setdefault("encoding", {})[name] = value
 
 
 def is_plain_name(name: str, longest: int) -> bool:

@@ -4,7 +4,15 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note, record_quirk
-from interlingua.adapters._kit import NOTHING, Wire, is_plain_name, plain_name, report_unknown, severity_of
+from interlingua.adapters._kit import (
+    NOTHING,
+    Wire,
+    is_plain_name,
+    mapped_severity,
+    plain_name,
+    report_unknown,
+    severity_of,
+)
 from interlingua.adapters._members import (
     COUNT,
     NUMBER,
@@ -151,7 +159,7 @@ def report_reasoning(name: str, value: dict[str, Any], written: dict[str, Any], 
         return
     if written:
         message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
     else:
         message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)

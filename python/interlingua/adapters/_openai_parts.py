@@ -181,7 +181,16 @@ class CacheMark:
         report_unknown(cache, _MARK, loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- items kept whole
+# ---------------------------------------------------------------------------------------------- items of any kind
+
+
+def _read_index(raw: Any, _: Item, __: Any) -> None:
+    if type(raw) is not int:
+        raise TypeError("index")
+
+
+INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: VERBATIM, soft=True)
+"""The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""
 
 
 def opaque(value: Any, reading: Any, kind: Any) -> Block:

@@ -98,7 +98,7 @@ class Adapter:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), **self._policy}}
         if self._target is None:
             return Adapted(json.dumps(request), None, None, report)
-        projection = translate.project(request, self._target)
+        projection = translate.project(request, translate.for_request(self._target, request))
         wire = projection.wire
         return Adapted(projection.body, wire["path"], wire["headers"], [*report, *projection.loss])
 

@@ -307,11 +307,9 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _storage(url: str) -> Any:
-    from interlingua.sessions.storage import open_storage
+    from interlingua.sessions.storage import demand_there, open_storage
 
-    path = url.removeprefix("sqlite://").removeprefix("/")
-    if url.startswith("sqlite://") and not (path and Path(path).is_file()):
-        raise InvalidRequest("there is no such database file; sqlite:///chats.db is one beside you")  # not made here
+    demand_there(url)
     return open_storage(url)
 
 

@@ -283,11 +283,19 @@ def _respell(word: str, written: Any) -> Any:
     return written
 
 
+def _refusal(block: Block, demand: str) -> str:
+    """Why a medium has no source on the wire; an address is refused for itself, whatever it leads to."""
+    source = block["source"]
+    if source["kind"] == "url" and source.get("data") and not source["data"].startswith("data:"):
+        return "the target does not fetch this address"
+    return source_refused(block, demand)
+
+
 def _source(read: Any, written: Any, demand: str) -> Member:
     def write(block: Block, writing: Writing, path: Path) -> Wire:
         source: Wire | None = written(block, writing, path)
         if source is None:
-            raise Refused("unsupported_source", source_refused(block, demand))
+            raise Refused("unsupported_source", _refusal(block, demand))
         return source
 
     def spelling(raw: Wire) -> str | None:

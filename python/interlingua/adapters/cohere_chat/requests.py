@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    mapped_severity,
     report_foreign_state,
     report_own_state,
     report_parallel,
@@ -189,7 +190,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
             writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
     elif written != value:
         message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:

@@ -36,7 +36,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
-from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -67,11 +67,6 @@ def _said(wire: str) -> Member:
     return Member(wire, ("text",), read, write, always=True)
 
 
-def _read_index(raw: Any, _: Item, __: Any) -> None:
-    if type(raw) is not int:
-        raise TypeError("index")
-
-
 def _read_pieces(raw: Any, block: Item, _: Any) -> None:
     if not are_words(raw):
         raise TypeError("thinking")
@@ -99,11 +94,10 @@ def _write_summary(block: Item, _: Writing, __: Path) -> Any:
 
 
 _SIGNATURE: Final = text("signature", "signature")
-_INDEX: Final = Member("index", (), _read_index, lambda block, writing, path: ABSENT, lambda raw: VERBATIM, soft=True)
 _DETAILS: Final[Mapping[Any, Row]] = {
-    "reasoning.text": Row({"type": "reasoning.text"}, _said("text"), _SIGNATURE, _INDEX),
-    "reasoning.summary": Row({"type": "reasoning.summary"}, _said("summary"), _SIGNATURE, _INDEX),
-    "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), _INDEX),
+    "reasoning.text": Row({"type": "reasoning.text"}, _said("text"), _SIGNATURE, INDEX),
+    "reasoning.summary": Row({"type": "reasoning.summary"}, _said("summary"), _SIGNATURE, INDEX),
+    "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), INDEX),
 }
 _WORDS: Final = Row(
     {"type": "thinking"},

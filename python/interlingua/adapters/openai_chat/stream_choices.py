@@ -29,8 +29,8 @@ from interlingua.adapters.openai_chat.reasoning import (
     thinking_part_from_wire,
 )
 from interlingua.adapters.openai_chat.tables import Reading
-from interlingua.adapters.openai_chat.tools import call_from_wire
-from interlingua.adapters.openai_chat.turns import answer_from_wire, legacy_call
+from interlingua.adapters.openai_chat.tools import call_from_wire, legacy_call
+from interlingua.adapters.openai_chat.turns import answer_from_wire
 from interlingua.canonical import json
 
 _TYPES: Final = (None, "function", "custom")

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._items import MISSING
 from interlingua.adapters._kit import NOTHING, BiMap, Wire, keep
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.endpoint import Endpoint
@@ -110,7 +111,7 @@ def calls_in_need(messages: list[Message], owned: Owned) -> frozenset[str]:
                 if encoding.get("legacy"):
                     legacy[block["id"]] = block["name"]
                     latest[block["name"]] = block["id"]
-                elif "id" in encoding.get("absent", ()) or "id" in encoding.get("empty", ()):
+                elif (encoding.get("spelt") or NOTHING).get("id", "") in (None, MISSING):
                     nameless.add(block["id"])
     return frozenset(needing)
 
@@ -159,6 +160,10 @@ class Reading:
     def call_state(self, wire_id: str) -> dict[str, Any]:
         """The provider state of a call."""
         return {**self._whose, "id": wire_id}
+
+    def legacy_state(self) -> dict[str, Any]:
+        """The provider state of a call of the time before tools."""
+        return {**self._whose, "encoding": {"legacy": True}}
 
     def writing(self) -> "Writing":
         """Who writes what was just read, to see what would be mended; of a model nothing is known then."""

@@ -38,7 +38,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
-from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, read_any_arguments
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -684,14 +684,3 @@ def _legacy_from_wire(
     reading.turn()
     name = legacy["name"]
     blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
-
-
-def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
-    """The block of a `function_call`."""
-    block: Block = {"type": "tool_use", "id": canonical, "name": legacy["name"]}
-    spelling: dict[str, Any] = {"legacy": True}
-    read_any_arguments(legacy, block, spelling)
-    block["provider_state"] = state = reading.state(encoding=spelling)
-    if len(legacy) > 2 and (kept := {k: v for k, v in legacy.items() if k not in ("name", "arguments")}):
-        state["fields"] = {"function": kept}
-    return block

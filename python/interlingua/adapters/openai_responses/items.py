@@ -622,7 +622,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
-        read_arguments(text, block, encoding)
+        read_arguments(text, block, state)
     if len(item) > 4:
         kept = _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding)
         if namespace is not None:
@@ -634,7 +634,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
             encoding["item_id"] = item_id
             state["id"] = call_id
     if encoding:
-        state["encoding"] = encoding
+        state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
     block["provider_state"] = state
     return block
 
