@@ -152,10 +152,9 @@ SPELLINGS = """
 
 # those that ask it by hand still, by package: this list gets shorter, never longer
 BY_HAND = {
-    "_claude": "turns",
-    "": "_members _offered _openai_members _openai_writing _pairing",
+    "": "_members _offered _openai_members _openai_writing",
     "_structured": "answers asking finding",
-    "anthropic_messages": "requests responses stream_reader stream_writer turns",
+    "anthropic_messages": "requests responses stream_reader stream_writer",
     "bedrock_converse": "responses",
     "cohere_chat": "documents messages parts requests responses",
     "openai_chat": "messages parts reasoning responses stream_writer tables turns",

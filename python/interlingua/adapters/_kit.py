@@ -137,6 +137,11 @@ def own_state(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     return state if state is not None and endpoint.owns(state) else {}
 
 
+def encoding_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+    """How an item of this wire was spelt; nothing for an item of another origin."""
+    return own_state(item, endpoint).get("encoding") or NOTHING
+
+
 def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether all that an item holds for its provider is an id, and that provider is another: there is nothing to report."""
     state: dict[str, Any] | None = item.get("provider_state")

@@ -26,7 +26,7 @@ _TOO_SLOW = b"408 Request Timeout"
 class LimitedConnection(HttpToolsProtocol):
     """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
 
-    _tls: dict[str, Any] | None = None
+    _tls: dict[object, object] | None = None
     """What the certificate of the client says, where there is one."""
     _timer: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None

@@ -16,6 +16,7 @@ from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
 from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
+from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing
@@ -133,6 +134,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     names: set[str] = set()
     strict: Demands | None = None
     taken = not writing.lacks("supports_tools", "tools")
+    if taken:
+        tools = with_own_search(request, writing.endpoint, writing.loss)
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)

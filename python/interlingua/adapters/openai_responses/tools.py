@@ -33,6 +33,7 @@ from interlingua.adapters._openai_tools import (
 )
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._order import moves_behind
+from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
@@ -207,6 +208,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     tools = request["tools"]
     if not takes_tools(tools, writing):
         return
+    tools = with_own_search(request, writing.endpoint, writing.loss)
     written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
     present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
