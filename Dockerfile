@@ -9,7 +9,7 @@ RUN apt-get update \
     && rm -rf /var/lib/apt/lists/*
 COPY python /source
 RUN python -m venv /opt/interlingua \
-    && HATCH_BUILD_HOOK_ENABLE_CUSTOM=${COMPILED} /opt/interlingua/bin/pip install --no-cache-dir '/source[server,cli,aws]'
+    && HATCH_BUILD_HOOK_ENABLE_CUSTOM=${COMPILED} /opt/interlingua/bin/pip install --no-cache-dir '/source[server,cli,aws,otel]'
 
 FROM python:${PYTHON}-slim
 RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin interlingua

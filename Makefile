@@ -14,6 +14,7 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
+RAY := .venv-ray/.installed
 PAGE := .venv/.page
 COMPILED := .venv-compiled/.installed
 WHEEL := dist/.built
@@ -41,7 +42,7 @@ $(INSTALLED): python/pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	# pip knows dependency groups since 25.1
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet]' \
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable 'python[server,cli,images,postgresql,parquet,otel]' \
 	    --group python/pyproject.toml:gen --group python/pyproject.toml:test --group python/pyproject.toml:lint
 	touch $@
 
@@ -56,6 +57,13 @@ $(ORACLES): python/pyproject.toml
 	    --group python/pyproject.toml:oracles
 	touch $@
 
+$(RAY): python/pyproject.toml
+	test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --editable 'python[parquet]' \
+	    --group python/pyproject.toml:ray
+	touch $@
+
 # the wheel as it is released: built from the source archive, so that nothing compiled lands beside the sources
 $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 	test -x .venv-compiled/bin/python || $(PYTHON) -m venv .venv-compiled
@@ -67,7 +75,7 @@ $(WHEEL): python/pyproject.toml python/hatch_build.py $(SOURCES) | $(INSTALLED)
 
 $(COMPILED): $(WHEEL)
 	wheel=$$(echo dist/*.whl) && .venv-compiled/bin/python -m pip install --quiet --disable-pip-version-check \
-	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet]" --group python/pyproject.toml:test
+	    --force-reinstall "$$wheel[server,cli,images,postgresql,parquet,otel]" --group python/pyproject.toml:test
 	touch $@
 
 .PHONY: wheel
@@ -157,12 +165,16 @@ crash: $(INSTALLED) ## kill -9 what writes sessions, 200 times on each engine, a
 scale: $(INSTALLED) ## kill servers of one database behind Envoy, 60 times under load, and look; ARGS="--kills 20 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m scale $(ARGS)
 
+.PHONY: ray
+ray: $(RAY) ## run the recipe for many machines (examples/bulk.md) on a Ray of this one
+	.venv-ray/bin/python -m pytest -q -c tests/machines/pytest.ini tests/machines $(ARGS)
+
 .PHONY: corpus
 corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
 	$(BIN)/python tools/corpus.py '$(CORPUS)' $(ARGS)
 
-MEASURE = status=0; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
+MEASURE = status=0; $(1) bench/start.py || status=$$?; $(1) bench/run.py $(ARGS) || status=$$?; $(1) bench/service.py || status=$$?; \
     $(1) bench/sessions.py || status=$$?; $(1) bench/bulk.py || status=$$?; exit $$status
 
 RELAYS = $(1)/bin/python -m pip install --quiet --disable-pip-version-check --group python/pyproject.toml:bench
@@ -243,5 +255,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target oracles/gateway/drivers/{javascript/node_modules,java/target}
+	rm -rf .venv .venv-oracles .venv-ray .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target oracles/gateway/drivers/{javascript/node_modules,java/target}
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

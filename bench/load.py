@@ -79,12 +79,19 @@ class Http:
         loop = asyncio.get_running_loop()
         while self._idle and self._idle[-1].transport.is_closing():
             self._idle.pop()
-        if self._idle:
+        kept = bool(self._idle)
+        if kept:
             connection = self._idle.pop()
         else:
             _, connection = await loop.create_connection(lambda: _Connection(self._first), "127.0.0.1", self._port)
         began = time.perf_counter()
-        await connection.ask(self._request)
+        try:
+            await connection.ask(self._request)
+        except ConnectionError:
+            if not kept:
+                raise
+            await self.call(loaded)  # the server closed the connection, which had been idle, as the request left
+            return
         loaded.took.append(time.perf_counter() - began)
         loaded.first.append((connection.first or time.perf_counter()) - began)
         self._idle.append(connection)

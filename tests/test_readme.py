@@ -19,6 +19,7 @@ OTHERS = (
     ".venv/bin/python examples/session.py",
     "interlingua launch",
     "interlingua bulk",
+    "interlingua sessions",
     "curl ",
     "source ",
 )
@@ -42,11 +43,14 @@ def commands() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_python_of_a_page_runs(page: str) -> None:
-    """From top to bottom, as one program."""
+def test_the_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From top to bottom, as one program, in a folder of its own; sessions ask the recorded answers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("INTERLINGUA_MODEL", "replay:claude-sonnet-4-6")
     program = blocks(page, "python")
     assert program
     exec(compile("\n".join(program), page, "exec"), {})
+    assert (tmp_path / "chats.db").exists() == ("sqlite:///chats.db" in "".join(program))
 
 
 @pytest.mark.parametrize(("line", "shown"), commands())

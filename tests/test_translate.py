@@ -11,6 +11,7 @@ import pytest
 
 from interlingua import (
     CannotAdapt,
+    InvalidAnswer,
     InvalidRequest,
     InvalidWire,
     LossEntry,
@@ -415,6 +416,39 @@ def test_an_estimate_takes_a_model_wherever_it_stands() -> None:
     assert wanted == estimate(REQUEST, model) == estimate(REQUEST, model=model) == estimate({**REQUEST, "model": model})
     with pytest.raises(InvalidRequest, match="name a model"):
         estimate(REQUEST)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"content": "\xff"}'])
+def test_an_answer_that_cannot_be_read_is_the_providers_fault(body: bytes) -> None:
+    """As in a stream: the caller of the model did nothing wrong."""
+    with pytest.raises(InvalidAnswer) as caught:
+        translate.read_response(body, "openai_chat")
+    assert caught.value.to_dict()["category"] == "invalid_response"
+    assert not caught.value.to_dict()["retryable"]
+
+
+@pytest.mark.parametrize("address", ["gs://bucket/a.png", "s3://bucket/a.png", "file:///a.png", "pictures/a.png"])
+@pytest.mark.parametrize(("kind", "media_type"), [("image", "image/png"), ("document", "application/pdf")])
+def test_an_address_that_is_not_fetched_is_told_as_such(address: str, kind: str, media_type: str) -> None:
+    """The type is one that the target takes."""
+    block = {"type": kind, "media_type": media_type, "source": {"kind": "url", "data": address}}
+    text = {"type": "text", "text": "Look."}
+    projection = adapt({"messages": [{"role": "user", "content": [block, text]}]}, "anthropic_messages")
+    assert address.encode() not in projection.body
+    [dropped] = [entry for entry in projection.loss if entry["severity"] == "lost"]
+    assert (dropped["code"], dropped["message"]) == ("unsupported_source", "the target does not fetch this address")
+
+
+@pytest.mark.parametrize("target", ["openai_chat", "openai", "openai_responses"])
+def test_the_model_of_the_request_counts_where_no_other_is_named(target: str) -> None:
+    """A request that names a model is held to what is declared of it, at its own provider alone."""
+    request = {**REQUEST, "model": "openai:gpt-5", "temperature": 0.5}
+    [dropped] = [entry for entry in adapt(request, target).loss if entry["path"] == "/temperature"]
+    assert (dropped["op"], dropped["code"], dropped["severity"]) == ("drop", "unsupported_model", "weakened")
+    for other in ("openai:gpt-4.1", "anthropic:claude-sonnet-4-6", "openai:of-tomorrow"):
+        assert not [
+            entry for entry in adapt({**request, "model": other}, target).loss if entry["path"] == "/temperature"
+        ]
 
 
 def test_one_text_stands_for_a_list_of_one_block() -> None:

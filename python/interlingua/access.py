@@ -6,7 +6,9 @@ Keys are compared by their SHA-256. A key has at least 128 random bits, so a dig
 looking it up in a table tells nothing about how much of it was right.
 """
 
+import base64
 import hashlib
+import hmac
 import ipaddress
 import re
 import secrets
@@ -32,6 +34,7 @@ _MEMBERS = {
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 _SECONDS_PER_MINUTE = 60.0
+_SIGNING_SECRET_BYTES = 32
 _FAILURES_PER_MINUTE = 20.0
 _REMEMBERED = 10_000
 """How many peers that failed, and how many that did not, are remembered."""
@@ -90,6 +93,14 @@ ANYBODY = Key("anybody", "", "anybody")
 """Who calls where there are no keys."""
 
 
+def key_of_certificate(subject: str) -> Key:
+    """What stands for a key where a client shows a certificate of this subject, and there are no keys. Raises `Refused`
+    for an empty one."""
+    if not subject:
+        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
+    return Key(f"x509:{subject}", "", f"x509:{subject}")
+
+
 def new_key() -> str:
     """A new random key, 256 bits."""
     return _PREFIX + secrets.token_urlsafe(32)
@@ -98,6 +109,32 @@ def new_key() -> str:
 def digest(key: str) -> str:
     """What a file of keys holds in the place of a key."""
     return hashlib.sha256(key.encode()).hexdigest()
+
+
+def access_key_id(digest: str) -> str:
+    """The id by which AWS's clients name a key: 20 characters that follow from its digest, and tell nothing of the key."""
+    return "ILKA" + base64.b32encode(bytes.fromhex(digest)[:10]).decode()
+
+
+def signing_key(secret: bytes, digest: str) -> str:
+    """What AWS's clients sign with in the place of a key: it follows from the signing secret of the server and from the
+    digest of the key, so that the file of keys alone gives nobody the means to sign."""
+    return base64.urlsafe_b64encode(hmac.digest(secret, b"sigv4:" + digest.encode(), "sha256")).decode().rstrip("=")
+
+
+def read_signing_secret(file: Path) -> bytes:
+    """The signing secret in a file. Raises `InvalidRequest` for one that cannot be read or is too short."""
+    try:
+        secret = file.read_bytes().strip()
+    except OSError as problem:
+        why = problem.strerror or type(problem).__name__
+        raise InvalidRequest(f"cannot read the signing secret in {file}: {why}") from None
+    if len(secret) < _SIGNING_SECRET_BYTES:
+        raise InvalidRequest(
+            f"the signing secret in {file} has less than {_SIGNING_SECRET_BYTES} bytes; "
+            f"openssl rand -base64 {_SIGNING_SECRET_BYTES} makes one"
+        )
+    return secret
 
 
 def read_keys(file: Path) -> list[Key]:
@@ -272,7 +309,8 @@ def _network(peer: str) -> str:
 class Access:
     """The keys of a server and what each has used. Without keys anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object.
+    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object. With a `signing_secret`
+    a key may also be shown by a signature.
     """
 
     def __init__(
@@ -281,8 +319,11 @@ class Access:
         *,
         clock: Callable[[], float],
         now: Callable[[], datetime],
+        signing_secret: bytes | None = None,
     ) -> None:
         self._keys = {key.digest: key for key in keys}
+        self._signing_secret = signing_secret
+        self._by_id = {} if signing_secret is None else {access_key_id(digest): digest for digest in self._keys}
         self._meters: dict[str, _Meter] = {}
         self._clock = clock
         self._now = now
@@ -308,6 +349,29 @@ class Access:
             raise _stranger()
         self._guesses.shown(peer, shown)
         return key
+
+    def signer(self, access_key: str, peer: str) -> tuple[Key, str]:
+        """The key of this id, by whose signature a call is to be judged, and what that is made with. Raises as `key`."""
+        if self._signing_secret is None:
+            raise Refused("authentication", "this server takes its keys as bearer tokens, and no signatures", 401)
+        shown = self._by_id.get(access_key, "")
+        self._guesses.check(peer, shown)
+        if not shown:
+            self._guesses.failed(peer)
+            raise _stranger()
+        return self._keys[shown], signing_key(self._signing_secret, shown)
+
+    def judged(self, key: Key, peer: str, *, valid: bool) -> Key:
+        """The key, when the signature of a call was `valid`; else raises as `key`."""
+        if not valid:
+            self._guesses.failed(peer)
+            raise _stranger()
+        self._guesses.shown(peer, key.digest)
+        return key
+
+    def now(self) -> datetime:
+        """The time of day."""
+        return self._now()
 
     def admit(self, key: Key) -> None:
         """Counts a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""

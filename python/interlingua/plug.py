@@ -130,7 +130,8 @@ def _endpoint(given: Message, adapter: str | None) -> Any:
 
 
 def _to_wire(given: Message, adapter: str | None) -> Message:
-    projection = translate.project(translate.validated(given["request"]), _endpoint(given, adapter))
+    request = translate.validated(given["request"])
+    projection = translate.project(request, translate.for_request(_endpoint(given, adapter), request))
     return {"wire": projection.wire, "loss": projection.loss}
 
 

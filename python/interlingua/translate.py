@@ -70,6 +70,18 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
     raise AssertionError("an adapter that is not listed")
 
 
+def for_request(endpoint: Endpoint, request: Mapping[str, Any]) -> Endpoint:
+    """The endpoint, and where it names no model, with what is declared of the request's own
+    (spec/7-routing.md#model-of-request)."""
+    if endpoint.model is not None or endpoint.provider is None:
+        return endpoint
+    named = split(request.get("model") or "")
+    if named is None or named.provider != endpoint.provider:
+        return endpoint
+    found = registry.endpoint(adapter=endpoint.adapter, provider=endpoint.provider, model=named.name)
+    return replace(endpoint, dialect=found.dialect, capabilities=found.capabilities)
+
+
 def framing(endpoint: Endpoint) -> str:
     """How the streams of an endpoint are framed: as its wire does, unless the provider's dialect says otherwise."""
     return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
@@ -209,7 +221,8 @@ def adapt(
     """Carries a request to `to`: a wire, a provider or a model (see `endpoint_of`).
 
     `request` is canonical (JSON text, plain data, `Request`), or, when `source` names a wire, a body of that wire.
-    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider.
+    `provider` and `model` select a row of the registry: dialect and capabilities; by default the wire's own provider and
+    the model of the request.
     `strict` (representation, weakened or lost) refuses as soon as the projection would lose that much.
     `unanswered` says what is done with a call that has no result: `error` refuses it where the target takes none,
     `placeholder` puts a result that says so behind it. Both stand over the request's own `loss_policy`.
@@ -219,7 +232,7 @@ def adapt(
     canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
     if policy:
         canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
-    projection = project(canonical, endpoint_of(to, provider=provider, model=model))
+    projection = project(canonical, for_request(endpoint_of(to, provider=provider, model=model), canonical))
     return Projection(projection.wire, read_loss + projection.loss)
 
 
@@ -288,7 +301,11 @@ def read_response(
     (spec/3-responses.md#called-as-offered).
     """
     endpoint = endpoint_of(adapter, provider=provider)
-    return from_wire_response(_wire_data(body), endpoint, ids, _offered(request, endpoint))
+    try:
+        data = _wire_data(body)
+    except (InvalidRequest, InvalidWire) as problem:
+        raise InvalidAnswer(problem.message, path=problem.path, adapter=endpoint.adapter) from None
+    return from_wire_response(data, endpoint, ids, _offered(request, endpoint))
 
 
 def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
@@ -732,7 +749,7 @@ def estimate(
     canonical = load(request)
     named = model or canonical.get("model")
     if to is not None:
-        at = endpoint_of(to, provider=provider, model=model)
+        at = for_request(endpoint_of(to, provider=provider, model=model), canonical)
     elif provider is not None or named:
         at = registry.endpoint(provider=provider, model=named)
     else:

@@ -236,6 +236,24 @@ async def test_no_key_in_any_text(caplog: pytest.LogCaptureFixture) -> None:
     assert not [text for text in shown if KEY in text]
 
 
+@pytest.mark.parametrize("key", ["a", "to", "test", "key", "message", "openai"])
+async def test_a_short_key_takes_no_word_apart(key: str) -> None:
+    """Local servers take any key. What it is a part of stays readable, and so do the members of the error."""
+    words = f"max_tokens: 99999 > 64000 to the testament of a monkey; your key is {key}."
+    body = {"error": {"message": words, "type": "invalid_request_error", "param": "max_tokens", "code": None}}
+    async with Client(keys={"openai": key}, transport=FakeTransport(Refuse(400, body)), retry="none") as client:
+        with pytest.raises(ProviderError) as failure:
+            await client.generate(ask(), model=GPT)
+    error = failure.value
+    told = error.to_dict()
+    assert (told["category"], told["path"], told["provider"]) == ("invalid_request", "/max_tokens", "openai")
+    assert error.provider_message is not None
+    assert error.provider_message.startswith("max_tokens: 99999 > 64000 ")
+    assert error.provider_message.endswith("your [secret] is [secret]." if key == "key" else "is [secret].")
+    assert "testament" in error.provider_message
+    assert "monkey" in error.provider_message
+
+
 # ---------------------------------------------------------------------------------------------------- streams
 
 

@@ -170,6 +170,11 @@ def silent_error(output: Data) -> None:
     output.pop("error", None)
 
 
+def other_start(output: Data) -> None:
+    if "events" in output:
+        output["events"][0]["model"] = "toy:another"
+
+
 def lost_start(output: Data) -> None:
     if "events" in output:
         output["events"] = output["events"][1:]
@@ -189,6 +194,7 @@ def lost_start(output: Data) -> None:
         (answered(happy_end), "toy/hello#generate:ended", "clean finish on a truncated stream"),
         (answered(happy_end), "toy/hello#generate:broken", "clean finish on a truncated stream"),
         (answered(silent_error), "toy/hello#generate:broken", "the call ended well"),
+        (answered(other_start), "toy/hello#generate:stream", "model of message_start"),
         (answered(lost_start), "toy/hello#generate:stream", "message_start"),
         (lambda message: {"id": message["id"], "unsupported": True}, "toy/hello#generate", "false advertising"),
         (lambda message: {"id": message["id"], "output": {}}, "toy/hello#generate", "answers {response}"),

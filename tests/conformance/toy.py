@@ -188,7 +188,7 @@ def op_generate(given: Data) -> Data:
         if answer.headers.get_content_type() == "text/html":
             raise Refusal({"category": "invalid_response", "message": "a page", "retryable": False})
         if given.get("stream"):
-            return streamed(answer, given.get("cancel_after"))
+            return streamed(answer, given.get("cancel_after"), given["request"]["model"])
         response = op_from_wire_response({"body": json.loads(answer.read())})["response"]
         loss = {"loss": written["loss"]} if written["loss"] else {}
         return {"response": {**response, "requested_model": given["request"]["model"], **loss}}
@@ -204,7 +204,7 @@ class Refusal(Exception):
     """A canonical error."""
 
 
-def streamed(answer: http.client.HTTPResponse, most: int | None) -> Data:
+def streamed(answer: http.client.HTTPResponse, most: int | None, model: str) -> Data:
     chunks: list[str] = []
     events: list[Data] = []
     at: list[float] = []
@@ -217,6 +217,8 @@ def streamed(answer: http.client.HTTPResponse, most: int | None) -> Data:
         chunks.append(base64.b64encode(line).decode())
         found = op_stream({"chunks": chunks})["events"]
         known = [event for part in (found if not line else found[:-1]) for event in part]
+        if known and known[0]["type"] == "message_start":
+            known[0]["model"] = model
         at += [time.monotonic()] * (len(known) - len(events))
         events = known
         if most is not None and len(events) >= most:

@@ -1,16 +1,20 @@
 """`interlingua serve`: gRPC and HTTP in one process, each of which can be left out."""
 
+import gzip
 import json
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.session import get_session
 
 from interlingua.access import digest
 from tests.gateway import wires
@@ -66,6 +70,28 @@ def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
             ask(about["http_port"])
 
 
+def test_clients_of_aws_sign_with_what_a_key_gives(tmp_path: Path) -> None:
+    """`interlingua key` tells what follows from a key of the file, `serve` takes what is signed with it."""
+    file, secret = tmp_path / "keys.json", tmp_path / "secret"
+    file.write_text(json.dumps({"keys": [{"name": "a", "sha256": digest("k-1")}]}))
+    secret.write_text("x" * 40)
+    shared = ["--keys", str(file), "--signing-secret", str(secret)]
+    told = subprocess.run([*COMMAND[:3], "key", "a", *shared, "--json"], capture_output=True, check=True)
+    credentials = json.loads(told.stdout)["aws"]
+    with served("--port", "0", *shared) as (about, _):
+        client = get_session().create_client(
+            "bedrock-runtime",
+            region_name="us-east-1",
+            endpoint_url=f"http://127.0.0.1:{about['http_port']}",
+            aws_access_key_id=credentials["access_key_id"],
+            aws_secret_access_key=credentials["secret_access_key"],
+        )
+        asked = [{"role": "user", "content": [{"text": "What is a ULID?"}]}]
+        answer = client.converse(modelId="replay:claude-sonnet-4-6", messages=asked)
+        client.close()
+        assert answer["output"]["message"]["role"] == "assistant"
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -73,6 +99,9 @@ def test_keys_of_a_file_are_asked_for(tmp_path: Path) -> None:
         (("--no-http", "--no-grpc"), "--no-http"),
         (("--no-http", "--http-port", "0"), "--no-http"),
         (("--port", "0", "--keys", "/nonexistent.json"), "cannot read the keys"),
+        (("--port", "0", "--passthrough"), "--passthrough calls real providers"),
+        (("--port", "0", "--otel-propagate"), "--otel-propagate goes with --otel"),
+        (("--port", "0", "--signing-secret", "/nonexistent"), "--keys"),
     ],
 )
 def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], words: str) -> None:
@@ -81,3 +110,44 @@ def test_what_cannot_be_served_says_why(arguments: tuple[str, ...], words: str) 
     assert done.returncode == 2
     assert words in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_spans_are_sent_as_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To a collector that is named by the standard variable, the last ones when the server ends; and logs are JSON."""
+    pytest.importorskip("opentelemetry.sdk", reason="the extra otel is not installed")
+    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+    received: list[bytes] = []
+
+    class Collector(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["content-length"]))
+            received.append(gzip.decompress(body) if self.headers.get("content-encoding") == "gzip" else body)
+            assert self.path == "/v1/traces"
+            self.send_response(200)
+            self.send_header("content-length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None: ...
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Collector) as collector:
+        threading.Thread(target=collector.serve_forever, daemon=True).start()
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", f"http://127.0.0.1:{collector.server_port}")
+        monkeypatch.setenv("OTEL_SERVICE_NAME", "gateway-of-a-test")
+        words = ("--http-port", "0", "--no-grpc", "--otel", "--log-level", "info", "--log-format", "json")
+        process = subprocess.Popen([*COMMAND[:-2], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert process.stdout is not None
+        ask(json.loads(process.stdout.readline())["http_port"])
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=20)
+        collector.shutdown()
+    assert process.returncode == 0
+    sent = [ExportTraceServiceRequest.FromString(body) for body in received]
+    resources = [resource for one in sent for resource in one.resource_spans]
+    names = {span.name for resource in resources for scope in resource.scope_spans for span in scope.spans}
+    assert names == {"POST /v1/messages", "route", "chat claude-sonnet-4-6"}
+    told = {one.key: one.value.string_value for resource in resources for one in resource.resource.attributes}
+    assert told["service.name"] == "gateway-of-a-test"
+    lines = [json.loads(line) for line in errors.splitlines()]
+    (ended,) = [line for line in lines if line["message"].startswith("anthropic_messages")]
+    assert {"time", "level", "logger", "call_id", "key", "trace_id", "span_id"} <= ended.keys()

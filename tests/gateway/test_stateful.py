@@ -242,6 +242,28 @@ async def _empty(at: Any) -> bool:
 
 
 @pytest.mark.asyncio
+async def test_no_key_is_stored(serve: Any, store: str) -> None:
+    """Neither that of the caller nor that of the provider, whatever is stored."""
+    from interlingua.sessions.rows import _TABLE_OF
+
+    async with serve(
+        Say("One."), Say("Two."), policy=CLAUDE, store=store, keys=[key("sk-caller", tenant="acme")]
+    ) as at:
+        headers = bearing("sk-caller")
+        assert (await at.http.post(PLACE, json=asked("A"), headers=headers)).status_code == 200
+        chat = {"model": "x", "messages": [{"role": "user", "content": "Hi"}], "store": True}
+        assert (await at.http.post("/v1/chat/completions", json=chat, headers=headers)).status_code == 200
+        sent_key = {name.lower(): value for name, value in at.fake.sent[0].headers.items()}["x-api-key"]
+        stored = await at.gateway.objects._sessions.read(
+            lambda rows: str([rows._do.ask(f"SELECT * FROM {table}") for table in _TABLE_OF.values()])
+        )
+        assert "One." in stored
+        assert "Two." in stored
+        assert sent_key not in stored
+        assert "sk-caller" not in stored
+
+
+@pytest.mark.asyncio
 async def test_answers_are_kept_for_a_time(serve: Any, store: str) -> None:
     """After that their ids are those of nothing; what goes on from them lives on (#lifetime)."""
     async with serve(Say("One."), Say("Two."), Say("Three."), Say("Four."), policy=CLAUDE, store=store) as at:

@@ -1,14 +1,17 @@
 """What is an engine's own: connections that are lost, processes that share a database, what is closed."""
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
-from interlingua.sessions import Sessions, StorageFailed, open_storage
+from interlingua.sessions import Conflict, Sessions, StorageFailed, open_storage
 
 from .conftest import user
 
@@ -97,6 +100,87 @@ async def test_what_is_closed_says_so(url: str) -> None:
     await sessions.aclose()
     with pytest.raises(StorageFailed, match="closed"):
         await chat.history()
+
+
+@pytest_asyncio.fixture
+async def one_writer(open_sessions: Open, url: str) -> tuple[Any, Any, list[str]]:
+    """Sessions of an engine that has one writer, something to let go that keeps it busy, and the ends of transactions."""
+    if not url.startswith("sqlite"):
+        pytest.skip("PostgreSQL has a writer for each connection")
+    sessions = await open_sessions(now=None)
+    chats = [await sessions.create() for _ in range(20)]
+    ends: list[str] = []
+    sessions._storage._writer.set_trace_callback(
+        lambda statement: ends.append(statement) if statement in ("COMMIT", "ROLLBACK") else None
+    )
+    return sessions, chats, ends
+
+
+async def kept_busy(sessions: Any) -> tuple[asyncio.Task[Any], threading.Event]:
+    """A writer who is at work until it is let go: whoever comes meanwhile waits."""
+    at_work, go = threading.Event(), threading.Event()
+
+    def wait(_: Any) -> None:
+        at_work.set()
+        go.wait(30)
+
+    task = asyncio.create_task(sessions.write(wait))
+    await asyncio.to_thread(at_work.wait, 30)
+    return task, go
+
+
+async def test_writers_who_wait_are_served_together(one_writer: tuple[Any, Any, list[str]]) -> None:
+    """One transaction for all of them, and one that fails costs the others nothing."""
+    sessions, chats, ends = one_writer
+    busy, go = await kept_busy(sessions)
+    row = await sessions.read(lambda rows: rows.session(chats[0].id))
+    tasks = [asyncio.create_task(chat.append(user(), expected=1)) for chat in chats]
+    late = asyncio.create_task(chats[3].append(user("late"), expected=1))
+    refused = asyncio.create_task(sessions.write(lambda rows: rows.insert([row])))
+    gone = asyncio.create_task(chats[4].append(user("gone")))
+    last = asyncio.create_task(chats[0].append(user("last")))
+    await asyncio.sleep(0.05)
+    gone.cancel()
+    await asyncio.sleep(0)
+    go.set()
+    await busy
+    appended = await asyncio.gather(*tasks)
+    with pytest.raises(Conflict):
+        await late
+    with pytest.raises(StorageFailed):
+        await refused
+    await last
+    assert [one.revision for one in appended] == [2] * 20
+    # the one who kept it busy, and all the others; a slow machine takes them in several parts
+    assert set(ends) == {"COMMIT"}
+    assert len(ends) < 10
+    assert [len(await chat.history()) for chat in chats] == [2, *[1] * 19]
+    for chat in chats:
+        assert await chat.check() == []
+
+
+async def test_what_the_engine_undoes_is_told_to_all_of_them(one_writer: tuple[Any, Any, list[str]]) -> None:
+    """A disk that is full ends the whole transaction: nobody is told that it was stored, and all may ask again."""
+    sessions, chats, _ = one_writer
+
+    def fail(rows: Any) -> None:
+        rows._do.run("ROLLBACK")
+        raise sqlite3.OperationalError("disk I/O error")
+
+    busy, go = await kept_busy(sessions)
+    before = asyncio.create_task(chats[0].append(user(), key="k"))
+    await asyncio.sleep(0)
+    failing = asyncio.create_task(sessions.write(fail))
+    await asyncio.sleep(0)
+    behind = asyncio.create_task(chats[1].append(user()))
+    await asyncio.sleep(0.05)
+    go.set()
+    await busy
+    told = await asyncio.gather(before, failing, behind, return_exceptions=True)
+    assert [type(one) for one in told] == [StorageFailed] * 3
+    assert await chats[0].history() == await chats[1].history() == []
+    await chats[0].append(user(), key="k")
+    assert len(await chats[0].history()) == 1
 
 
 async def test_an_engine_may_be_shared(url: str) -> None:

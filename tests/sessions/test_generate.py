@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from interlingua.canonical.errors import Cancelled, InvalidRequest, NoCandidate, ProviderError, StreamTruncated
-from interlingua.client import Bytes, Fail, Refuse, Say
+from interlingua.client import Bytes, Fail, FakeTransport, Refuse, Say
 from interlingua.sessions import Conflict, TurnInProgress
 
 from .conftest import CLAUDE, GPT, Clock, call, result, user
@@ -261,17 +261,30 @@ async def test_a_turn_that_was_left_is_ended(open_sessions: Open, clock: Clock) 
     assert history[1] == closed
 
 
-async def test_the_lease_is_kept_while_an_answer_takes_its_time(open_sessions: Open) -> None:
-    """Also while nothing arrives, streamed and whole."""
-    sessions = await open_sessions(Say("x", delay=0.6), Say("y", delay=0.6), lease=0.2, now=None)
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_the_lease_is_kept_while_an_answer_takes_its_time(
+    open_sessions: Open, clock: Clock, streamed: bool
+) -> None:
+    """Also while nothing arrives: whenever the lease has nearly ended, it is renewed."""
+    answered = asyncio.Event()
+
+    async def wait(_: float) -> None:
+        await answered.wait()
+
+    sessions = await open_sessions(transport=FakeTransport(Say("x", delay=1), sleep=wait), lease=0.06)
     chat = await sessions.create()
-    for work in (chat.say("Hi"), collected(chat.stream("Hi"))):
-        task = asyncio.create_task(work)
-        for _ in range(4):
-            await asyncio.sleep(0.1)
-            assert await sessions.recover() == 0
-        await task
-    assert [message["metadata"]["status"] for message in await chat.history()] == ["complete"] * 4
+    task = asyncio.create_task(collected(chat.stream("Hi")) if streamed else chat.say("Hi"))
+    until = None
+    for _ in range(4):
+        async with asyncio.timeout(30):
+            while (renewed := (await chat.info()).turn_until) in (None, until):  # noqa: ASYNC110 it is a row that tells
+                await asyncio.sleep(0.01)
+        until = renewed
+        assert await sessions.recover() == 0
+        clock.move(0.05)
+    answered.set()
+    await task
+    assert [message["metadata"]["status"] for message in await chat.history()] == ["complete"] * 2
 
 
 async def test_a_key_asks_once(open_sessions: Open) -> None:

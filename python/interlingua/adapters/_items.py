@@ -53,12 +53,13 @@ class Member:
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
     `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, `respell` is told `MISSING`.
+    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
+    `null`: null is a value like any other.
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "plain", "read", "respell", "row",
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "respell", "row",
         "said", "soft", "spelling", "write",
     )  # fmt: skip
 
@@ -69,11 +70,12 @@ class Member:
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
         spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[str, Any], Any] | None = None,
+        respell: Callable[[Any, Any], Any] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
         soft: bool = False,
+        null: bool = False,
     ) -> None:
         self.name = name
         self.covers = covers
@@ -84,12 +86,14 @@ class Member:
         self.always = always
         self.needed = needed
         self.soft = soft
+        self.null = null
         self.kind: type | None = None  # of a value that is the same on both sides
         self.plain: type | None = None  # of one that is read so, however it is written
         self.empty = True  # an empty value is plain, too
         self.said = covers[0] if covers else ""
         self.row: Row | None = None  # of a value that is an object
         self.alone = ""  # the one member of that object that may stand for it
+        self.optional = False  # that object stands only where it holds something
 
 
 class Mark(Protocol):
@@ -103,29 +107,57 @@ class Mark(Protocol):
 
 
 class Row:
-    """What an item of a wire consists of: members with a fixed value (`tag`), those that say something, and a mark for the
-    cache. `beside` names canonical members that are said or reported elsewhere."""
+    """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
+    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
+    `signed`: a member says the signature of the item's state.
 
-    __slots__ = ("canonical", "mark", "members", "tag", "wire")
+    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
+    names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
+    """
+
+    __slots__ = ("canonical", "mark", "members", "object", "plain", "signed", "tag", "wire")
 
     def __init__(
-        self, tag: Mapping[str, Any], *members: Member, mark: Mark | None = None, beside: tuple[str, ...] = ()
+        self,
+        tag: Mapping[str, Any],
+        *members: Member,
+        mark: Mark | None = None,
+        beside: tuple[str, ...] = (),
+        signed: bool = False,
     ) -> None:
         self.tag = dict(tag)
+        self.signed = signed
         self.members = members
         self.mark = mark
         self.wire = frozenset((*tag, *(member.name for member in members)))
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
         self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
+        objects = [member for member in members if member.row is not None]
+        self.object = objects[0].name if objects else ""
+        shape = members if objects == [] else ()
+        beyond: list[Member] = []  # members that the plain shape does not have
+        if len(objects) == 1 and objects[0].row is not None and not objects[0].row.tag:
+            shape = objects[0].row.members
+            beyond = [member for member in members if member.row is None]
+        beyond += [member for member in shape if member.plain is None]
+        self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
+        if not any(member.needed or member.always for member in beyond):
+            self.plain = tuple(
+                (member.name, member.said, member.plain, member.empty, member.needed or member.always)
+                for member in shape
+                if member.plain is not None
+            )
 
 
-def inside(name: str, row: Row, alone: str = "") -> Member:
+def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
     """A member that is an object with members of its own, which say something of the same item. The value of its member
-    `alone` may stand in the place of the object."""
-    member = Member(name, tuple(row.canonical - _EVERYWHERE), _by_the_engine, _by_the_engine, needed=True)
+    `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+    covers = tuple(row.canonical - _EVERYWHERE)
+    member = Member(name, covers, _by_the_engine, _by_the_engine, needed=not optional, soft=optional)
     member.row = row
     member.alone = alone
+    member.optional = optional
     return member
 
 
@@ -156,6 +188,8 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
+    if row.plain and _read_plain(row, wire, item):
+        return item
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
     if not spelt and not fields:
@@ -174,17 +208,48 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
     return item
 
 
+def spelt_state(spelt: Item, reading: Reading) -> Item:
+    """The provider state of an item of which nothing is kept but how it was spelt."""
+    return reading.endpoint.state(encoding={"spelt": spelt})
+
+
+def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
+    """Reads an item of the plain shape; False for any other, of which nothing is read that would be read otherwise."""
+    named = len(row.tag)
+    if len(wire) > named + (1 if row.object else len(row.plain)):
+        return False
+    for name, value in row.tag.items():
+        if wire.get(name) != value:
+            return False
+    if row.object:
+        inner = wire.get(row.object)
+        if type(inner) is not dict:
+            return False
+        wire, named = inner, 0
+    for name, said, kind, empty, must in row.plain:
+        raw = wire.get(name)
+        if type(raw) is kind and (raw or empty):
+            item[said] = raw
+            named += 1
+        elif must or raw is not None:
+            return False
+    return named == len(wire)
+
+
 def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Item) -> Item:
     """Reads by a row; gives the members that it does not name."""
     read = 0
     for name, value in row.tag.items():
         said = wire.get(name, ABSENT)
-        if said is ABSENT:
-            spelt[name] = MISSING
-        elif said != value:
-            raise TypeError(name)
-        else:
+        if said == value:
             read += 1
+        elif said is ABSENT:
+            spelt[name] = MISSING
+        elif said is None or said == "":
+            spelt[name] = None if said is None else {"raw": said}
+            read += 1
+        else:
+            raise TypeError(name)
     fields: Item = {}
     for member in row.members:
         name = member.name
@@ -200,12 +265,15 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
                 spelt[name] = MISSING
             continue
         read += 1
-        if raw is None:
+        if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
             spelt[name] = None
         elif member.row is not None:
             if type(raw) is not dict:
+                if member.soft:
+                    fields[name] = raw
+                    continue
                 if not member.alone:
                     raise TypeError(name)
                 raw = {member.alone: raw}
@@ -213,7 +281,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
             inner: Item = {}
             if left := _read_members(member.row, raw, item, reading, inner):
                 fields[name] = left
-            if inner:
+            if inner or (member.optional and not raw):
                 spelt[name] = inner
         elif member.soft and not _understands(member, raw, reading):
             fields[name] = raw
@@ -267,10 +335,10 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if own:
-            report_own_state(state, writing.loss, path)
-        else:
+        if not own:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
+        elif not row.signed:
+            report_own_state(state, writing.loss, path)
     if not within(item, row.canonical):
         report_unsaid(item, row.canonical, writing.loss, path)
     return wire
@@ -286,7 +354,9 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
             if value is not None:
                 wire[member.name] = value
         elif member.row is not None:
-            wire[member.name] = _write_members(member.row, item, None, writing, path)
+            inner = _write_members(member.row, item, None, writing, path)
+            if inner or not member.optional:
+                wire[member.name] = inner
         elif member.covers:
             value = member.write(item, writing, path)
             if value is not ABSENT:
@@ -298,14 +368,18 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
     """Writes the members of an item as they were spelt when they were read."""
     wire: Wire = {}
     for name, value in row.tag.items():
-        if spelt.get(name) != MISSING:
+        word = spelt.get(name, _PLAIN)
+        if word is _PLAIN:
             wire[name] = value
+        elif type(word) is dict:
+            wire[name] = word.get("raw")
     for member in row.members:
         name = member.name
         word = spelt.get(name, _PLAIN)
         if member.row is not None:
             inner = _write_members(member.row, item, word if type(word) is dict else None, writing, path)
-            wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
+            if inner or not member.optional or type(word) is dict:
+                wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
             continue
         if member.kind is not None:
             value = item.get(member.said)
@@ -318,7 +392,7 @@ def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writin
             wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
             continue
         value = member.write(item, writing, path)
-        if type(word) is str and member.respell is not None:
+        if member.respell is not None and (type(word) is str or (word is None and member.always)):
             value = member.respell(word, value)
         if value is not ABSENT:
             wire[name] = value
@@ -347,20 +421,39 @@ def _same(left: Any, right: Any) -> bool:
 
 def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
+    for where in _lay_over(fields, wire, row, path, writing)[0]:
+        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+
+
+def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+    """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
+    already goes as a whole."""
     members = {member.name: member for member in row.members}
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
-        if member is not None and member.row is not None and type(value) is dict and type(wire.get(name)) is dict:
-            _put_back(value, wire[name], member.row, (*path, name), writing)
-        elif name in wire or (name in row.wire and not _says_nothing(member, value, writing)):
-            message = "the canonical member says it already"
-            writing.loss.drop((*path, name), "combination", "representation", message)
-        else:
+        row_of = None if member is None else member.row
+        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            inner: Wire = wire.get(name, {})
+            branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
+            if found:
+                wire[name] = inner
+                said_already += branches
+                found_place = True
+                continue
+        elif name not in wire and (name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
+            found_place = True
+            continue
+        said_already.append((*path, name))
+    return said_already, found_place
 
 
 def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
-    return member is not None and member.soft and not _understands(member, value, writing)
+    if member is None or not member.soft:
+        return False
+    return type(value) is not dict if member.row is not None else not _understands(member, value, writing)
 
 
 _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
@@ -409,19 +502,53 @@ def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, so
     return member
 
 
+def by_rule(
+    wire: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Item, Any, Path], Any],
+    *,
+    needed: bool = False,
+    soft: bool = False,
+) -> Member:
+    """A member that is read as it is, and written by a rule."""
+    member = Member(wire, covers, _of_another_type, write, needed=needed, soft=soft)
+    member.plain = kind
+    return member
+
+
+def _of_another_type(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a value of another type")
+
+
 def _empty_is_odd(raw: Any) -> Any:
     return None if raw else VERBATIM
 
 
-def tool_name(write: Callable[[Item, Any, Path], Any]) -> Member:
-    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
-    member = Member("name", ("name",), _no_name, write, needed=True)
+def filled(wire: str, name: str) -> Member:
+    """A text without which there is no such item."""
+    member = Member(wire, (name,), _unread, lambda item, writing, path: item[name], needed=True)
     member.plain, member.empty = str, False
     return member
 
 
-def _no_name(raw: Any, item: Item, _: Any) -> None:
-    raise TypeError("name")
+def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
+    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
+    member = Member("name", ("name",), _unread, write or _told_name, needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def _unread(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a text is missing")
+
+
+def _told_name(item: Item, writing: Any, path: Path) -> Any:
+    given = item["name"]
+    name = writing.tool_name(given)
+    if name != given:
+        writing.report_name((*path, "name"), name)
+    return name
 
 
 def json_text(wire: str) -> Member:
@@ -450,7 +577,7 @@ def json_text(wire: str) -> Member:
         parsed = parse_arguments(raw or "{}")
         return VERBATIM if parsed is not None and arguments_text(parsed) != raw else None
 
-    def respell(word: str, written: str) -> Any:
+    def respell(word: str | None, written: str) -> Any:
         return ABSENT if word == MISSING and written == "{}" else written
 
     return Member(wire, ("input", "input_raw"), read, write, spelling, respell, always=True)

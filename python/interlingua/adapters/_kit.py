@@ -137,10 +137,20 @@ def own_state(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     return state if state is not None and endpoint.owns(state) else {}
 
 
+def encoding_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+    """How an item of this wire was spelt; nothing for an item of another origin."""
+    return own_state(item, endpoint).get("encoding") or NOTHING
+
+
 def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether all that an item holds for its provider is an id, and that provider is another: there is nothing to report."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state is not None and within(state, _NAMED) and not endpoint.owns(state)
+
+
+def is_bare(state: dict[str, Any]) -> bool:
+    """Whether a provider state holds an id alone."""
+    return within(state, _NAMED)
 
 
 _NAMED: Final = frozenset(("adapter", "provider", "origin", "id"))
@@ -201,6 +211,18 @@ _DEFAULTS: Final[dict[str, Any]] = {
 def severity_of(name: str, value: Any, severity: str) -> str:
     """How grave it is that a member has no place on a wire: of one that states what is so anyway, nothing is lost."""
     return "representation" if name in _DEFAULTS and value == _DEFAULTS[name] else severity
+
+
+def mapped_severity(wished: Mapping[str, Any], written: Mapping[str, Any]) -> str:
+    """How grave it is that a wish for reasoning is written in other terms (spec/2-requests.md#reasoning-off)."""
+    return "representation" if _is_off(wished) and _is_off(written) else "weakened"
+
+
+def _is_off(reasoning: Mapping[str, Any]) -> bool:
+    mode, effort, budget = reasoning.get("mode"), reasoning.get("effort"), reasoning.get("budget_tokens")
+    if mode not in (None, "disabled") or effort not in (None, "none") or budget not in (None, 0):
+        return False
+    return mode is not None or effort is not None or budget is not None
 
 
 def parallel_severity(request: Mapping[str, Any]) -> str:
@@ -403,6 +425,11 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
         state["fields"] = fields
     if encoding:
         state["encoding"] = encoding
+
+
+def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
+    """Keeps in a provider state how a thing was spelt."""
+    state.setdefault("encoding", {})[name] = value
 
 
 def is_plain_name(name: str, longest: int) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _free_text as free_text
-from interlingua.adapters._kit import arguments_text, parse_arguments
+from interlingua.adapters._kit import arguments_text, keep_spelling, parse_arguments
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -55,14 +55,17 @@ def _report_raw(block: Block, raw: str, path: Path, loss: Loss) -> None:
         loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "representation", message)
 
 
-def read_arguments(text: str, block: Block, encoding: dict[str, Any]) -> None:
-    """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object."""
+def read_arguments(text: str, block: Block, state: dict[str, Any]) -> None:
+    """Reads an argument text into `input`, parsed once; keeps a text that we would not write so, or that is no object.
+
+    `state` is the provider state of the call.
+    """
     value = parse_arguments(text)
     block["input"] = value or {}
     if value is not None:
         if arguments_text(value) != text:
-            encoding["arguments"] = text
+            keep_spelling(state, "arguments", text)
     elif text.strip() in NO_ARGUMENTS:
-        encoding["arguments"] = text
+        keep_spelling(state, "arguments", text)
     else:
         block["input_raw"] = text

@@ -4,7 +4,15 @@ from collections.abc import Container, Iterable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note, record_quirk
-from interlingua.adapters._kit import NOTHING, Wire, is_plain_name, plain_name, report_unknown, severity_of
+from interlingua.adapters._kit import (
+    NOTHING,
+    Wire,
+    is_plain_name,
+    mapped_severity,
+    plain_name,
+    report_unknown,
+    severity_of,
+)
 from interlingua.adapters._members import (
     COUNT,
     NUMBER,
@@ -20,7 +28,6 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, TOOLS, Target, can_be_enforced, fits_name
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss
 
 Request = dict[str, Any]
 
@@ -152,7 +159,7 @@ def report_reasoning(name: str, value: dict[str, Any], written: dict[str, Any], 
         return
     if written:
         message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
     else:
         message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
@@ -314,42 +321,3 @@ def report_prefill(position: int, writing: "Target") -> None:
     path = ("messages", position, "role")
     message = "the provider answers anew, and does not go on with an answer that was begun"
     writing.loss.replace(path, "assistant", "unsupported_model", "weakened", message)
-
-
-_SIBLINGS: Final = {"openai_chat": "openai_responses", "openai_responses": "openai_chat"}
-_SHARED_OPTIONS: Final = frozenset(
-    ("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store")
-)
-
-
-def from_sibling(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a request was read from the other wire of the same provider."""
-    state = request.get("provider_state") or {}
-    provider = state.get("provider")
-    return provider is not None and provider == endpoint.provider and state["adapter"] == _SIBLINGS[endpoint.adapter]
-
-
-def carry_shared_options(
-    request: Mapping[str, Any], body: Wire, endpoint: Endpoint, loss: Loss
-) -> set[tuple[str, str]]:
-    """Writes the options that both wires of a provider have with one meaning, and gives them as pairs of adapter and name
-    (spec/2-requests.md#shared-options)."""
-    sibling = _SIBLINGS[endpoint.adapter]
-    carried: set[tuple[str, str]] = set()
-    options = request.get("options") or {}
-    if not from_sibling(request, endpoint):
-        return carried
-    own = options.get(endpoint.adapter) or {}
-    for name, value in (options.get(sibling) or {}).items():
-        if name in _SHARED_OPTIONS and name not in own and name not in endpoint.dialect.get("unsupported", ()):
-            body[name] = value
-            carried.add((sibling, name))
-            message = "both wires of the provider have this member"
-            loss.move(
-                ("options", sibling, name),
-                ("options", endpoint.adapter, name),
-                "foreign_options",
-                "representation",
-                message,
-            )
-    return carried

@@ -1,7 +1,7 @@
 """What content of both wires of OpenAI has in common: where a medium is, marks for the cache, items that are kept whole."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, VERBATIM, Item, Member
@@ -111,6 +111,17 @@ def detail(*, soft: bool = False) -> Member:
     return Member("detail", ("detail",), _read_detail, _write_detail, _spelt_detail, soft=soft)
 
 
+def _read_file_name(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("filename")
+    block["name"] = raw
+
+
+def file_name(write: Callable[[Item, Any, Path], Any], *, soft: bool = False) -> Member:
+    """The name of a file."""
+    return Member("filename", ("name",), _read_file_name, write, always=True, soft=soft)
+
+
 OF_DOCUMENTS: Final = ("title", "context", "citations_enabled")
 """What the contract says of a document, and these wires do not."""
 
@@ -181,7 +192,16 @@ class CacheMark:
         report_unknown(cache, _MARK, loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- items kept whole
+# ---------------------------------------------------------------------------------------------- items of any kind
+
+
+def _read_index(raw: Any, _: Item, __: Any) -> None:
+    if type(raw) is not int:
+        raise TypeError("index")
+
+
+INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: VERBATIM, soft=True)
+"""The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""
 
 
 def opaque(value: Any, reading: Any, kind: Any) -> Block:

@@ -9,6 +9,8 @@ it is given the messages that are left, and the pointers of its report are led b
 from types import ModuleType
 from typing import Any, Final
 
+from interlingua.adapters._as_read import note
+from interlingua.adapters._kit import encoding_of
 from interlingua.adapters._order import ANSWER_IT, turns
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
@@ -49,7 +51,7 @@ def note_open_end(request: Request, endpoint: Endpoint) -> None:
     if messages and messages[-1]["role"] == "assistant":
         calls = [block["id"] for block in _last_calls(messages).values()]
         if calls:
-            request.setdefault("provider_state", endpoint.state()).setdefault("encoding", {})[_UNANSWERED] = calls
+            note(request, _UNANSWERED, endpoint.state, calls)
 
 
 def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
@@ -67,10 +69,7 @@ def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
 
 def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
     """The calls in which the conversation ended when it was read from this wire."""
-    state = request.get("provider_state")
-    if state is None or not endpoint.owns(state):
-        return set()
-    noted = (state.get("encoding") or {}).get(_UNANSWERED)
+    noted = encoding_of(request, endpoint).get(_UNANSWERED)
     return set(noted) if isinstance(noted, list) else set()
 
 
@@ -106,7 +105,7 @@ def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
             for block in messages[position]["content"]:
                 if block["type"] == "tool_use" and block["id"] not in ranks:
                     ranks[block["id"]] = len(ranks)
-                    if block["id"] not in answered and not _noted(block, endpoint):
+                    if block["id"] not in answered and not encoding_of(block, endpoint).get(_UNANSWERED):
                         missing.append(block["id"])
         if not missing:
             continue
@@ -115,14 +114,6 @@ def _missing_results(request: Request, endpoint: Endpoint) -> list[Added]:
             missing = [call for call in missing if call not in as_read]
         added += [(_place(messages, start, end, ranks, call), _result(call)) for call in missing]
     return added
-
-
-def _noted(item: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether a reader of this wire noted that a call is without its result."""
-    state = item.get("provider_state")
-    if state is None or not endpoint.owns(state):
-        return False
-    return bool((state.get("encoding") or {}).get(_UNANSWERED))
 
 
 def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int], call: str) -> int:

@@ -26,6 +26,7 @@ COMMANDS = (
     "route",
     "generate",
     "serve",
+    "sessions",
     "launch",
     "key",
     "check",
@@ -35,7 +36,8 @@ COMMANDS = (
     "cost",
     "completion",
 )
-"""The commands in the order of the help. Each is the function of that name in the module of that name."""
+"""The commands in the order of the help. Each is what has that name in the module of that name: a function, or a Typer
+with commands of its own."""
 
 _EPILOG = (
     "Keys and addresses come from the environment: OPENAI_API_KEY, OPENAI_BASE_URL and the like, which "
@@ -75,7 +77,11 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
     )
     app.callback()(about)
     for name in names:
-        app.command(name, cls=Command)(getattr(import_module(f"interlingua.cli.{name}"), name))
+        command = getattr(import_module(f"interlingua.cli.{name}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name, cls=Command)(command)
     return app
 
 

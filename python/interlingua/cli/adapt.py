@@ -149,7 +149,7 @@ def _adapt_request(
         request = {**request, "loss_policy": {**request.get("loss_policy", {}), **policy}}
     if endpoint is None:
         return request, report
-    projection = translate.project(request, endpoint)
+    projection = translate.project(request, translate.for_request(endpoint, request))
     return projection.wire, report + projection.loss
 
 

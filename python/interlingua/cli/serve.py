@@ -36,6 +36,10 @@ def serve(
         Path | None,
         typer.Option(help="File of the keys that clients of HTTP and of sessions need; interlingua key makes one."),
     ] = None,
+    signing_secret: Annotated[
+        Path | None,
+        typer.Option(help="With --keys: take signatures of AWS's clients, made from this secret; see interlingua key."),
+    ] = None,
     anyone: Annotated[
         bool, typer.Option("--open", help="Serve HTTP and sessions beyond this machine without keys: anyone may call.")
     ] = False,
@@ -98,7 +102,15 @@ def serve(
     inspect_calls: Annotated[
         int, typer.Option(min=1, max=1000, help="With --inspect: of how many calls content is kept.")
     ] = 50,
+    otel: Annotated[
+        bool,
+        typer.Option("--otel", help="Send spans of OpenTelemetry as the OTEL_* variables say; takes the extra otel."),
+    ] = False,
+    otel_propagate: Annotated[
+        bool, typer.Option("--otel-propagate", help="With --otel: send the trace context on to the providers as well.")
+    ] = False,
     log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "info",
+    log_format: Annotated[str, typer.Option(help="text, or json: a line of JSON for each entry.")] = "text",
     as_json: AsJson = False,
 ) -> None:
     """Serve gRPC (Adapt, Route, Generate, …) and the wires of the providers over HTTP. Providers' keys come from the
@@ -108,6 +120,7 @@ def serve(
     from interlingua.service import server
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
+    one_of("--log-format", log_format, ("text", "json"))
     one_of("--health", health, ("backoff", "windows"))
     one_of("--transport", transport, ("httptools", "httpx"))
     if no_http and (no_grpc or http_port is not None or ((keys is not None or anyone) and sessions is None) or inspect):
@@ -120,17 +133,27 @@ def serve(
         )
     if (tls_cert is None) != (tls_key is None) or (tls_client_ca is not None and tls_cert is None):
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
-    server.log_to_stderr(log_level)
+    if otel_propagate and not otel:
+        raise InvalidRequest("--otel-propagate goes with --otel")
+    server.log_to_stderr(log_level, as_json=log_format == "json")
+    telemetry = _telemetry(propagate=otel_propagate) if otel else None
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     events = Events(log_event)
     limits = _limits(concurrency or ())
     opened = _open_httptools if transport == "httptools" else None
     client = client_of(
-        replay=replay, pace=pace, retry=retry, health=health, concurrency=limits, events=events, http=opened
+        replay=replay,
+        pace=pace,
+        retry=retry,
+        health=health,
+        concurrency=limits,
+        events=events,
+        http=opened,
+        telemetry=telemetry,
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys)
+    access = _access(client, keys, signing_secret)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -142,6 +165,7 @@ def serve(
             "credentials": server.tls(tls_cert, tls_key, tls_client_ca) if tls_cert and tls_key else None,
             "closes_client": False,
             "access": access,
+            "interceptors": () if telemetry is None else (telemetry.interceptor(),),
         }
         if sessions is not None:
             known = tls_client_ca is not None or not access.open
@@ -156,10 +180,22 @@ def serve(
         about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
         http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
         http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
-        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key)}
+        http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key, tls_client_ca)}
+        http["traced"] = None if telemetry is None else telemetry.asgi
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
-    run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
+    try:
+        run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
+    finally:
+        if telemetry is not None:
+            telemetry.close()
+
+
+def _telemetry(*, propagate: bool) -> Any:
+    """Spans, sent as the environment says."""
+    from interlingua.telemetry import open_telemetry
+
+    return open_telemetry(propagate=propagate)
 
 
 def _open_httptools() -> Any:
@@ -169,13 +205,17 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None) -> Any:
+def _access(client: Any, keys: Path | None, signing_secret: Path | None) -> Any:
     """The keys of a file, and what each uses, over HTTP and over gRPC."""
     import time
 
-    from interlingua.access import Access, read_keys
+    from interlingua.access import Access, read_keys, read_signing_secret
 
-    return Access(read_keys(keys) if keys is not None else (), clock=time.monotonic, now=client.now)
+    if signing_secret is not None and keys is None:
+        raise InvalidRequest("--signing-secret is for keys, which --keys gives")
+    secret = None if signing_secret is None else read_signing_secret(signing_secret)
+    rows = read_keys(keys) if keys is not None else ()
+    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
@@ -246,8 +286,8 @@ async def _serve(
         if http is not None:
             from interlingua.gateway import server as http_server
 
-            certificate, key = http.pop("tls")
-            http["tls"] = http_server.Tls(certificate, key) if certificate and key else None
+            certificate, key, authority = http.pop("tls")
+            http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
             said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")

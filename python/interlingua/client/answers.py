@@ -4,6 +4,7 @@ What came back: answers read, refusals and failures turned into typed errors.
 No message holds content or a key: what a provider says is in `provider_message` and `raw`, with the key taken out.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -105,13 +106,38 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
 
 
 def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
-    text = json.dumps(error).decode()
-    if not any(secret in text for secret in call.secrets):
+    found = "|".join(_written(secret) for secret in call.secrets if secret)
+    if not found:
         return error
-    for secret in call.secrets:
-        text = text.replace(secret, "[secret]")
+    masked: dict[str, Any] = _masked(error, re.compile(found))
     # a key may have been cut in two where the words of the body end
-    return translate.with_provider_message(json.loads(text))
+    return error if masked == error else translate.with_provider_message(masked)
+
+
+def _written(secret: str) -> str:
+    """Where a key stands in a text. A short one, such as `test` or `none` of a local server, is part of other words as well."""
+    pattern = re.escape(secret)
+    return pattern if len(secret) >= _NO_PART_OF_WORDS else rf"(?<!\w){pattern}(?!\w)"
+
+
+_NO_PART_OF_WORDS = 8
+_OURS = frozenset(("category", "adapter", "provider"))
+"""Members of an error in which a provider has no say."""
+
+
+def _masked(error: dict[str, Any], secrets: re.Pattern[str]) -> dict[str, Any]:
+    return {name: value if name in _OURS else _without(value, secrets) for name, value in error.items()}
+
+
+def _without(value: Any, secrets: re.Pattern[str]) -> Any:
+    """A value of JSON without the secrets that stand in its texts and in the names of its members."""
+    if isinstance(value, str):
+        return secrets.sub("[secret]", value)
+    if isinstance(value, list):
+        return [_without(item, secrets) for item in value]
+    if isinstance(value, dict):
+        return {secrets.sub("[secret]", name): _without(item, secrets) for name, item in value.items()}
+    return value
 
 
 def _error(endpoint: Endpoint | None, category: str, message: str, *, retryable: bool = False) -> dict[str, Any]:

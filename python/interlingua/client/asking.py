@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from interlingua.canonical.errors import CannotAdapt, NoCandidate, NotConfigured, ProviderError
 from interlingua.canonical.logs import logger
 from interlingua.client.answers import REFUSAL, another_may_do, failure, no_place, unreached
-from interlingua.client.call import Call, Limits, Plan, Trail
+from interlingua.client.call import Call, Limits, Plan, Tracing, Trail
 from interlingua.client.concurrency import Placed, Places
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.retry import Retry
@@ -54,6 +54,7 @@ class Asking:
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]]
     chance: Callable[[], float]
+    tracing: Tracing | None = None
 
     async def begin(
         self,
@@ -82,6 +83,7 @@ class Asking:
                 if not (others and REFUSAL in plan.fail_over_on and refused(received)):
                     return call, answer, received
                 await answer.aclose()
+                call.failed("content_filter")
                 self.health.succeeded(call.model)
                 trail.attempts.append({"model": call.model, "category": "content_filter"})
                 self._pass_over(plan, model, trail, REFUSAL, "it declined to answer", logging.WARNING)
@@ -180,11 +182,18 @@ class Asking:
 
     async def _ask(self, call: Call, interrupt: Interrupt, receive: Receive[T]) -> tuple[Answer, T]:
         """One call: sent, its head looked at, and received as far as that is wanted. A failed one is closed."""
-        answer = await interrupt.wait(self.send(call))
+        if self.tracing is not None:
+            call.attempt = self.tracing.attempt(call)
+            call.headers = {**call.headers, **call.attempt.headers}
         try:
-            return answer, await receive(call, answer, interrupt)
-        except BaseException:
-            await answer.aclose()
+            answer = await interrupt.wait(self.send(call))
+            try:
+                return answer, await receive(call, answer, interrupt)
+            except BaseException:
+                await answer.aclose()
+                raise
+        except BaseException as problem:
+            call.failed(problem)
             raise
 
     def _worth(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:

@@ -1,9 +1,10 @@
 """What one call is: what was asked, and what is sent to whom."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any, Protocol, TypedDict
 
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
@@ -97,6 +98,44 @@ class Trail:
         return error
 
 
+class Attempt(Protocol):
+    """Whoever is told of one call to a provider: how it ends, and of a stream also when it begins."""
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Headers that go to the provider with the call."""
+        ...
+
+    def begun(self) -> None:
+        """The first event of a stream is there."""
+        ...
+
+    def answered(self, response: Mapping[str, Any]) -> None:
+        """The answer is whole."""
+        ...
+
+    def failed(self, problem: BaseException | str) -> None:
+        """The call has failed; a text is the category of why. Nothing happens when it has ended already."""
+        ...
+
+
+class Tracing(Protocol):
+    """Whoever is told of decisions, of calls to providers, and of tools: `interlingua.telemetry.Telemetry`."""
+
+    def attempt(self, call: "Call") -> Attempt:
+        """A call to a provider begins."""
+        ...
+
+    def decided(self, event: dict[str, Any]) -> None:
+        """An observer of events."""
+        ...
+
+    def tool(self, call: Mapping[str, Any], side_effects: str | None) -> AbstractContextManager[Callable[[str], None]]:
+        """A tool call that is carried out: what it gives is told the class of a failure. `side_effects` are those of the
+        tool, None where there is no such tool."""
+        ...
+
+
 @dataclass(slots=True)
 class Call:
     """One call to one model. Headers and secrets hold the key and are not printed.
@@ -118,11 +157,22 @@ class Call:
     key: str = ""
     lacks: str = ""
     trail: Trail = field(default_factory=Trail)
+    attempt: Attempt | None = None
 
     @property
     def tools(self) -> translate.Offered:
         """The tools that travel otherwise than they were offered, for whoever reads the answer."""
         return translate.offered(self.request, self.projection.loss)
+
+    def answered(self, response: Mapping[str, Any]) -> None:
+        """Tells whoever traces the call that its answer is whole."""
+        if self.attempt is not None:
+            self.attempt.answered(response)
+
+    def failed(self, problem: BaseException | str) -> None:
+        """Tells whoever traces the call that it has failed, unless it has ended."""
+        if self.attempt is not None:
+            self.attempt.failed(problem)
 
     def begun(self, status: int, headers: Mapping[str, str]) -> None:
         """Tells whoever asked that this call is the one that answers."""

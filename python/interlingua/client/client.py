@@ -22,7 +22,7 @@ from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
 from interlingua.client.asking import Asking, log_rest
-from interlingua.client.call import Answered, Call, Limits, Plan
+from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
 from interlingua.client.reading import read_body
@@ -59,7 +59,8 @@ class Client:
     may say it as well. `events` has the decision of every call that comes without a record of its routing.
     `http` opens the transport over HTTP in the place of httpx, for calls to providers where `transport` is not given.
     `clock` measures time, in seconds, `sleep` passes it; `now` dates messages; `ulids` numbers them; `chance` gives
-    numbers from 0 to 1 for the pauses between attempts.
+    numbers from 0 to 1 for the pauses between attempts. `telemetry` is told of decisions and of every call to a provider
+    (`interlingua.telemetry`).
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class Client:
         now: Callable[[], datetime] = _now,
         ulids: UlidSource | None = None,
         chance: Callable[[], float] = random.random,
+        telemetry: Tracing | None = None,
     ) -> None:
         self._transport = transport
         self._opened: dict[str, Transport] = {}
@@ -110,7 +112,10 @@ class Client:
             clock,
             sleep,
             chance,
+            telemetry,
         )
+        if telemetry is not None:
+            self.events.subscribe(telemetry.decided)
 
     async def __aenter__(self) -> Self:
         return self
@@ -185,7 +190,9 @@ class Client:
         self.health.succeeded(call.model)
         if raw and body is not None:
             response["raw"] = json.loads(body)
-        return self._complete(response, call, "complete")
+        completed = self._complete(response, call, "complete")
+        call.answered(completed)
+        return completed
 
     async def _receive(self, call: Call, answer: Answer, interrupt: Interrupt) -> tuple[Response, bytes | None]:
         """The response, and its body unless it came as a stream."""
@@ -266,9 +273,8 @@ class Client:
     ) -> "ToolStream":
         from interlingua.client.tool_loop import Job, ToolStream
 
-        return ToolStream(
-            self, Job.of(request, tools, streamed=streamed, options=options), self._ulids.next, self._clock
-        )
+        job = Job.of(request, tools, streamed=streamed, options=options)
+        return ToolStream(self, job, self._ulids.next, self._clock, self._asking.tracing)
 
     # ------------------------------------------------------------------------------------------------ one call
 

@@ -18,7 +18,7 @@ from interlingua.canonical.logs import logger
 from interlingua.registry.signing import Credentials, Signing
 
 _LOG = logger("client")
-_ALGORITHM = "AWS4-HMAC-SHA256"
+ALGORITHM = "AWS4-HMAC-SHA256"
 _SIGNED = ("content-type",)  # beside host and x-amz-*: what others on the way do not touch
 
 
@@ -34,26 +34,37 @@ def signed(
     covered = {name: " ".join(value.split()) for name, value in headers.items() if name in _SIGNED}
     covered |= {"host": address.netloc.rpartition("@")[2].lower(), **added}
     names = ";".join(sorted(covered))
-    call = "\n".join(
+    scope = f"{time[:8]}/{about.region}/{about.service}/aws4_request"
+    call = canonical_call("POST", address.path, address.query, covered, sha256(body).hexdigest())
+    made = signature(call, time, scope, credentials.secret_key)
+    shown = f"{ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={made}"
+    return {**headers, **added, "authorization": shown}
+
+
+def canonical_call(method: str, path: str, query: str, headers: Mapping[str, str], payload: str) -> str:
+    """The text of a call that is signed. `path` and `query` are encoded as they are sent, `headers` are those that the
+    signature covers, by their names in lower case, `payload` is the SHA-256 of the body in hexadecimal."""
+    return "\n".join(
         (
-            "POST",
+            method,
             # for every service but S3 the path is encoded once more, so that %3A becomes %253A
-            quote(address.path or "/", safe="/~"),
-            _query(address.query),
-            *(f"{name}:{covered[name]}" for name in sorted(covered)),
+            quote(path or "/", safe="/~"),
+            _query(query),
+            *(f"{name}:{headers[name]}" for name in sorted(headers)),
             "",
-            names,
-            sha256(body).hexdigest(),
+            ";".join(sorted(headers)),
+            payload,
         )
     )
-    scope = f"{time[:8]}/{about.region}/{about.service}/aws4_request"
-    text = f"{_ALGORITHM}\n{time}\n{scope}\n{sha256(call.encode()).hexdigest()}"
-    key = f"AWS4{credentials.secret_key}".encode()
+
+
+def signature(call: str, time: str, scope: str, secret: str) -> str:
+    """The signature of a call, in hexadecimal; `time` as it stands in `x-amz-date`."""
+    text = f"{ALGORITHM}\n{time}\n{scope}\n{sha256(call.encode()).hexdigest()}"
+    key = f"AWS4{secret}".encode()
     for step in scope.split("/"):
         key = hmac.digest(key, step.encode(), "sha256")
-    signature = hmac.digest(key, text.encode(), "sha256").hex()
-    shown = f"{_ALGORITHM} Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
-    return {**headers, **added, "authorization": shown}
+    return hmac.digest(key, text.encode(), "sha256").hex()
 
 
 def _query(query: str) -> str:

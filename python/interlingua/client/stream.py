@@ -1,5 +1,5 @@
 """
-The events of one answer, pulled: nothing runs between two events, nothing is queued, and the provider is read only as
+The events of one answer, pulled: nothing runs between two of them, nothing is queued, and the provider is read only as
 fast as the caller asks. A stream that is closed, cancelled, or out of time closes the call to the provider at once.
 """
 
@@ -36,7 +36,8 @@ class Stream:
         self._plan = plan
         self._deadline = deadline
         self._interrupt: Interrupt | None = None
-        self._events = self._run()
+        self._arriving = self._run()
+        self._events = self._one_by_one()
 
     def __aiter__(self) -> AsyncIterator[Event]:
         # the generator itself, so that an event costs no further call
@@ -44,6 +45,11 @@ class Stream:
 
     async def __anext__(self) -> Event:
         return await anext(self._events)
+
+    def arriving(self) -> AsyncIterator[list[Event]]:
+        """The events as they arrive, instead: lists of those that the same bytes of the provider completed, never empty. Who
+        hands them on can send a list at once. What is pulled here does not come again from the stream itself."""
+        return self._arriving
 
     async def __aenter__(self) -> Self:
         return self
@@ -54,6 +60,7 @@ class Stream:
     async def aclose(self) -> None:
         """Gives up what has not been read and closes the call to the provider. Any number of times."""
         await self._events.aclose()
+        await self._arriving.aclose()
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Stops the answer, from any task: whoever waits for an event gets an `error` event of category `cancelled`
@@ -62,8 +69,14 @@ class Stream:
         if self._interrupt is not None:
             self._interrupt.stop(reason)
 
-    async def _run(self) -> AsyncGenerator[Event, None]:
+    async def _one_by_one(self) -> AsyncGenerator[Event, None]:
+        async for events in self._arriving:
+            for event in events:
+                yield event
+
+    async def _run(self) -> AsyncGenerator[list[Event], None]:
         self._interrupt = interrupt = Interrupt(self._deadline)
+        call: Call | None = None
         answer: Answer | None = None
         event: Event = {}
         try:
@@ -71,6 +84,8 @@ class Stream:
                 self._plan, interrupt, self._deadline, self._receive, _refused
             )
             call.begun(answer.status, answer.headers)
+            if call.attempt is not None:
+                call.attempt.begun()
             try:
                 events = begun.events
                 while True:
@@ -79,7 +94,7 @@ class Stream:
                             # the caller may take its time with the last event: the provider is done with already
                             await answer.aclose()
                             self._judge(event, call)
-                        yield event
+                    yield events
                     if begun.reader.done:
                         break
                     events = await self._pull(begun, interrupt)
@@ -90,12 +105,14 @@ class Stream:
                 if isinstance(problem, TransportFailed):
                     self._asking.health.failed(call.model, problem.category)
                 await answer.aclose()
-                yield self._broken_off(begun.reader, error, call)
+                yield [self._broken_off(begun.reader, error, call)]
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
                 raise error from None
         finally:
             interrupt.done()
+            if call is not None:
+                call.failed("cancelled")
             if answer is not None:
                 await answer.aclose()
 
@@ -132,8 +149,10 @@ class Stream:
         match event["type"]:
             case "message_complete":
                 self.response = self._complete(event["response"], call, "complete")
+                call.answered(self.response)
             case "error":
                 event["error"] = in_band(call, event["error"])
+                call.failed(event["error"]["category"])
                 if "response" in event:
                     self.response = self._complete(event["response"], call, "error")
             case "message_start":

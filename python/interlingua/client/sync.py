@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, Self, TypedDi
 from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.background import BackgroundLoop
-from interlingua.client.call import GenerateOptions, Limits, StreamOptions
+from interlingua.client.call import GenerateOptions, Limits, StreamOptions, Tracing
 from interlingua.client.client import Client
 from interlingua.client.retry import Retry
 from interlingua.client.transport import Transport
@@ -47,6 +47,7 @@ class ClientOptions(TypedDict, total=False):
     now: Callable[[], datetime]
     ulids: UlidSource | None
     chance: Callable[[], float]
+    telemetry: Tracing | None
 
 
 class SyncClient:

@@ -8,6 +8,7 @@ A tool that fails is a result that says so, never the end of the loop; a call to
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -23,6 +24,7 @@ from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.canonical.validate import check_plain
 from interlingua.client.answers import failure as failure_of
+from interlingua.client.call import Tracing
 from interlingua.client.call_ids import Names
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.routing import session_of
@@ -212,8 +214,16 @@ class ToolStream:
     """The events of every answer of a run of tools, one answer behind the other. Iterate it once; `response` is what the
     run gave, when it has ended."""
 
-    def __init__(self, client: "Client", job: Job, new_id: Callable[[], str], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        client: "Client",
+        job: Job,
+        new_id: Callable[[], str],
+        clock: Callable[[], float],
+        tracing: Tracing | None = None,
+    ) -> None:
         self.response: ToolRun | None = None
+        self._tracing = tracing
         self._client = client
         self._job = job
         self._new_id = new_id
@@ -266,8 +276,9 @@ class ToolStream:
                 break
             elif run.responses:
                 left -= 1
-            async for event in self._answer():
-                yield event
+            async with aclosing(self._answer()) as events:  # whoever leaves closes the call to the provider at once
+                async for event in events:
+                    yield event
             calls = _calls(run.response["message"]) if run.response.finish_reason == "tool_calls" else []
         run.outcome = self._outcome(calls)
         self.response = run
@@ -364,13 +375,24 @@ class ToolStream:
         started = self._clock()
         failure: Failure | None = None
         try:
-            message = self._message(call, await self._result(call), is_error=False)
+            message = self._message(call, await self._traced(call), is_error=False)
         except _Failed as problem:
             failure = problem.failure
             message = self._message(call, f"{failure}: {problem.message}", is_error=True)
             told = {"tool": call["name"], "tool_use_id": call["id"], "failure": failure}
             _LOG.warning("the tool %s was not carried out well: %s", call["name"], failure, extra=told)
         return ToolOutcome(call, message, failure, self._clock() - started)
+
+    async def _traced(self, call: Data) -> Any:
+        if self._tracing is None:
+            return await self._result(call)
+        tool = self._job.tools.get(call["name"])
+        with self._tracing.tool(call, None if tool is None else tool.side_effects) as failed:
+            try:
+                return await self._result(call)
+            except _Failed as problem:
+                failed(problem.failure)
+                raise
 
     async def _result(self, call: Data) -> Any:
         """What the tool of a call gives as its content. Raises `_Failed`."""

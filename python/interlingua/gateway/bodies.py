@@ -26,13 +26,21 @@ _GROWTH = 16  # how much larger a body may become, as a guess at the work of dec
 
 async def read_body(request: Request, limit: int) -> bytes:
     """The body of a request, decompressed. Raises `Refused` when it is too long, too slow, or encoded in another way."""
-    declared = request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limit:
-        raise _too_long(limit)
-    body = await _received(request, limit)
+    body = await raw_body(request, limit)
     for encoding in reversed(_encodings(request)):
         body = await done(len(body) * _GROWTH, _DECODERS[encoding], body, limit)
     return body
+
+
+async def raw_body(request: Request, limit: int) -> bytes:
+    """The body of a request as it was sent; the same again for whoever asks later. Raises `Refused` as `read_body`."""
+    kept: bytes | None = getattr(request.state, "raw_body", None)
+    if kept is not None:
+        return kept
+    declared = request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limit:
+        raise _too_long(limit)
+    return await _received(request, limit)
 
 
 async def _received(request: Request, limit: int) -> bytes:

@@ -30,3 +30,9 @@ def key_of(request: Request) -> str | None:
 def peer_of(request: Request) -> str:
     """The address of whoever has connected: what stands between is that, for headers about others can be made up."""
     return request.client.host if request.client is not None else ""
+
+
+def certificate_of(request: Request) -> str | None:
+    """The subject of the certificate that a client has shown; None where it has shown none."""
+    shown: str | None = request.scope.get("extensions", {}).get("tls", {}).get("client_cert_name")
+    return shown

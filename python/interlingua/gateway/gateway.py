@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from interlingua.access import Access, Key
+from interlingua.access import ANYBODY, Access, Key, key_of_certificate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -32,9 +32,10 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
-from interlingua.gateway.bodies import read_body
+from interlingua.gateway import signatures
+from interlingua.gateway.bodies import raw_body, read_body
 from interlingua.gateway.calls import Call, Calls, counted
-from interlingua.gateway.clients import key_of, peer_of, sdk_of
+from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
 from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
@@ -172,13 +173,23 @@ class Gateway:
 
     async def caller(self, request: Request) -> Key:
         """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
-        return self.access.key(key_of(request), peer_of(request))
+        if self.access.open and (subject := certificate_of(request)) is not None:
+            return key_of_certificate(subject)
+        shown = signatures.shown(request)
+        if shown is None or self.access.open:
+            return self.access.key(key_of(request), peer_of(request))
+        peer = peer_of(request)
+        key, secret = self.access.signer(shown.access_key, peer)
+        shown.check_time(self.access.now())
+        # what is signed is the body as it was sent; nothing is done with it before that is known
+        body = request.state.raw_body = await raw_body(request, self.limits.body)
+        return self.access.judged(key, peer, valid=shown.is_of(request, body, secret))
 
     def objects_of(self, key: Key) -> Objects:
         """What the tenant of a key has stored. Where there are no keys there is one tenant, that of the library."""
         if self.objects is None:
             raise AssertionError("nothing is stored here")
-        return self.objects.of("" if self.access.open else key.tenant)
+        return self.objects.of("" if key is ANYBODY else key.tenant)
 
     def expiry(self) -> int | None:
         """When an answer that is stored now is gone, in microseconds since 1970; None for never."""

@@ -201,7 +201,7 @@ class Generator:
             on_answer=begun.append,
         )
         try:
-            first = await anext(stream)
+            first = await anext(stream.arriving())
         except BaseException:
             await stream.aclose()
             raise
@@ -213,7 +213,9 @@ class Generator:
 class Streamed:
     """A stream that has begun."""
 
-    def __init__(self, stream: Stream, first: Data, prepared: Prepared, call: Call, headers: Mapping[str, str]) -> None:
+    def __init__(
+        self, stream: Stream, first: list[Data], prepared: Prepared, call: Call, headers: Mapping[str, str]
+    ) -> None:
         self.headers = headers
         """The headers of the provider's answer that come back."""
         self.problem: InterlinguaError | None = None
@@ -240,7 +242,8 @@ class Streamed:
             self._call.tried(self._stream.response.get("attempts", ()), self._stream.response.get("skipped", ()))
 
     async def chunks(self, framing: str | None = None) -> AsyncIterator[bytes]:
-        """The stream, a chunk for each event that says something, in the wire's own frame or another one.
+        """The stream, in the wire's own frame: a chunk of all that arrived together. In another frame: a chunk for each event
+        that says something.
 
         A failure is the last thing that the client reads.
         """
@@ -248,18 +251,13 @@ class Streamed:
         if framing is not None:
             client = replace(client, dialect={**client.dialect, "framing": framing})
         writer = translate.StreamWriter(client)
-        content = self._call.content
-        keeper = self._prepared.keeper
-        async for event in self._events():
-            chunk = b"".join(writer.feed(event))
-            if keeper is not None:
-                chunk = keeper.chunk(chunk)
-                if "response" in event:
-                    chunk = await self._kept(event["response"]) or chunk
-            if content is not None:
-                content.event(event, _text(chunk))
-            if chunk:
-                yield chunk
+        async for events in self._events():
+            chunks = [chunk for event in events if (chunk := await self._chunk(event, writer))]
+            if framing is not None:
+                for chunk in chunks:
+                    yield chunk
+            elif chunks:
+                yield b"".join(chunks)
         chunk = b"".join(writer.end())
         self._call.answer_loss = _reported(writer.loss, self._prepared)
         if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
@@ -267,6 +265,16 @@ class Streamed:
             chunk += f": interlingua-loss {loss}\n\n".encode()
         if chunk:
             yield chunk
+
+    async def _chunk(self, event: Data, writer: translate.StreamWriter) -> bytes:
+        chunk = b"".join(writer.feed(event))
+        if (keeper := self._prepared.keeper) is not None:
+            chunk = keeper.chunk(chunk)
+            if "response" in event:
+                chunk = await self._kept(event["response"]) or chunk
+        if (content := self._call.content) is not None:
+            content.event(event, _text(chunk))
+        return chunk
 
     async def _kept(self, response: Data) -> bytes:
         """Stores an answer before its client is told that it is whole. Gives what the client is told instead, when that
@@ -282,18 +290,22 @@ class Streamed:
             return b"".join(translate.StreamWriter(prepared.client).feed({"type": "error", "error": problem.to_dict()}))
         return b""
 
-    async def _events(self) -> AsyncIterator[Data]:
+    async def _events(self) -> AsyncIterator[list[Data]]:
         prepared, call = self._prepared, self._call
-        keeper = prepared.keeper
-        identity = self._first.get("response_id", call.id) if keeper is None else keeper.id
-        yield {**_named(self._first, prepared, call), "response_id": identity}
+        first, *more = self._first
+        identity = first.get("response_id", call.id) if prepared.keeper is None else prepared.keeper.id
+        yield [{**self._shown(first), "response_id": identity}, *[self._shown(event) for event in more]]
         try:
-            async for event in self._stream:
-                if "response" in event:
-                    event = {**event, "response": _named(event["response"], prepared, call)}
-                yield event
+            async for events in self._stream.arriving():
+                yield [self._shown(event) for event in events] if "response" in events[-1] else events
         except InterlinguaError as problem:
             self.problem = problem  # the last event told it already
+
+    def _shown(self, event: Data) -> Data:
+        """An event that names the model or holds the whole answer, as its client is to see it."""
+        if "response" in event:
+            return {**event, "response": _named(event["response"], self._prepared, self._call)}
+        return _named(event, self._prepared, self._call) if event["type"] == "message_start" else event
 
 
 def answered(call: Call, begun: Answered, response: Data | None = None) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from interlingua.gateway.certificates import subject_of
+
 LIMIT = 256 << 10
 """Bytes of a head: its line and its headers."""
 
@@ -24,6 +26,8 @@ _TOO_SLOW = b"408 Request Timeout"
 class LimitedConnection(HttpToolsProtocol):
     """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
 
+    _tls: dict[object, object] | None = None
+    """What the certificate of the client says, where there is one."""
     _timer: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
     _received: int | None = 0
@@ -32,6 +36,10 @@ class LimitedConnection(HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """The first head may come."""
         super().connection_made(transport)
+        proved = transport.get_extra_info("peercert")
+        if proved:
+            # https://asgi.readthedocs.io/en/latest/specs/tls.html
+            self._tls = {"client_cert_name": subject_of(proved)}
         self._begin()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -51,6 +59,8 @@ class LimitedConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A head begins, the first one or the next on the same connection."""
         super().on_message_begin()
+        if self._tls is not None:
+            self.scope["extensions"] = {"tls": self._tls}
         if self._received is None:
             self._begin()
 

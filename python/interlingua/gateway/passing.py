@@ -29,8 +29,8 @@ from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
 from interlingua.gateway.bodies import PATIENCE_S
-from interlingua.gateway.clients import key_of
 from interlingua.gateway.refusals import Refused
+from interlingua.verbs.calls import Calls
 
 if TYPE_CHECKING:
     from interlingua.client.httpx_transport import HttpxAnswer, HttpxTransport
@@ -84,7 +84,7 @@ class Passing:
         running: Running | None = None
         try:
             gateway = self._gateway
-            key = gateway.access.key(key_of(request))
+            key = await gateway.caller(request)
             provider = target.endpoint.provider or ""
             if not key.may_use(f"{provider}:*"):
                 raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
@@ -93,7 +93,8 @@ class Passing:
             running = gateway.begin(key, target.endpoint.adapter)
             running.call.asked = f"{request.method} {target.path.partition('?')[0][:200]}"
             running.changed()
-            return await self._passed(request, target, running)
+            with gateway.in_flight.cut_off():
+                return await self._passed(request, target, running)
         except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
             return self._gateway.failed(request, target.endpoint.adapter, problem, running)
 
@@ -173,7 +174,7 @@ class Passing:
         headers = list(_forwarded(answer.raw_headers, _is_of_the_providers_host))
         headers += [(name.encode(), value.encode()) for name, value in running.headers().items()]
         if answer.status < 400:
-            return _Passed(answer, headers, body, running, provider)
+            return _Passed(answer, headers, body, running, provider, self._gateway.in_flight)
         # the words of a failure may quote the key: they are short, so they are read first
         answer.as_sent = False
         try:
@@ -199,14 +200,18 @@ class _Body:
         self.problem: InterlinguaError | None = None
         """Why the body did not come to its end."""
         self._receive = request.receive
+        self._read: bytes | None = getattr(request.state, "raw_body", None)
         self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
         """Whether there is one, be it empty."""
         self._ended = asyncio.Event()
-        if not self.there:
+        if self._read is not None or not self.there:
             self._ended.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The body. Raises `TransportFailed` when it does not come to its end; `problem` tells why."""
+        if self._read is not None:  # to judge a signature
+            yield self._read
+            return
         more = self.there
         while more:
             try:
@@ -241,10 +246,9 @@ class _Body:
             return working.result()
         finally:
             gone.cancel()
-            if not working.done():
-                working.cancel()
-                with suppress(asyncio.CancelledError, Exception):
-                    await working
+            working.cancel()
+            with suppress(asyncio.CancelledError, Exception):
+                await working  # also when it has failed just while the client left: nobody else looks at that
 
 
 class _Passed(Response):
@@ -257,8 +261,10 @@ class _Passed(Response):
         body: _Body,
         running: "Running",
         provider: str,
+        in_flight: Calls,
     ) -> None:
         self._answer = answer
+        self._in_flight = in_flight
         self._body = body
         self._running = running
         self._provider = provider
@@ -270,14 +276,17 @@ class _Passed(Response):
         """Sends the answer."""
         problem: Exception | None = None
         try:
-            await self._body.unless_gone(self._send(send))
+            with self._in_flight.cut_off():
+                await self._body.unless_gone(self._send(send))
         except Cancelled as cancelled:
             problem = cancelled
         except OSError:
             problem = Cancelled("the client went away")
         except TransportFailed as failed:
+            # without its end the server closes the connection: an answer that broke off must not look whole
             problem = _unreached(failed, self._provider)
-            raise problem from None  # the connection ends: an answer that broke off must not look whole
+        except ProviderError as cut_off:
+            problem = cut_off
         finally:
             await self._answer.aclose()
             self._running.end(self.status_code, problem)

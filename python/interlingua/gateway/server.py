@@ -6,12 +6,13 @@ import asyncio
 import logging
 import socket
 import ssl
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.gateway.app import application
@@ -28,10 +29,12 @@ _LAST_WORDS_S = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Tls:
-    """Files of PEM: the certificate with its chain, and its key."""
+    """Files of PEM: the certificate with its chain, and its key. With a `client_authority` only clients are taken that
+    show a certificate of it."""
 
     certificate: Path
     key: Path
+    client_authority: Path | None = None
 
     def check(self) -> None:
         """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
@@ -43,6 +46,12 @@ class Tls:
                 "they are no certificate and its key in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
             )
             raise InvalidRequest(f"cannot use {self.certificate} and {self.key}: {why}") from None
+        if self.client_authority is not None:
+            try:
+                ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(self.client_authority)
+            except OSError as problem:
+                why = "it holds no certificates in PEM" if isinstance(problem, ssl.SSLError) else problem.strerror
+                raise InvalidRequest(f"cannot use {self.client_authority}: {why}") from None
 
 
 @dataclass
@@ -86,13 +95,16 @@ async def start(
     names: frozenset[str] = frozenset(),
     tls: Tls | None = None,
     anyone: bool = False,
+    traced: Callable[[ASGIApp], ASGIApp] | None = None,
 ) -> Running:
-    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address.
+    """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address,
+    `traced` is what follows each call (`interlingua.telemetry`).
 
-    Raises `InvalidRequest` when it would listen beyond this machine without keys, unless `anyone` may call, and
-    `OSError` when the address cannot be used.
+    Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless `anyone`
+    may call, and `OSError` when the address cannot be used.
     """
-    if gateway.access.open and not is_loopback(host) and not anyone:
+    certified = tls is not None and tls.client_authority is not None
+    if gateway.access.open and not (certified or is_loopback(host) or anyone):
         raise InvalidRequest(
             f"without keys the gateway listens on loopback only, not on {host}: give it keys, or say that anyone may call"
         )
@@ -100,8 +112,9 @@ async def start(
         tls.check()
     elif not is_loopback(host):
         _LOG.warning("no TLS on %s: conversations and keys travel in the clear", host)
+    app = application(gateway, _names(gateway, host, names))
     config = uvicorn.Config(
-        application(gateway, _names(gateway, host, names)),
+        app if traced is None else traced(app),
         http=LimitedConnection,
         ws="none",
         lifespan="off",
@@ -113,6 +126,8 @@ async def start(
         timeout_keep_alive=75,
         ssl_certfile=None if tls is None else str(tls.certificate),
         ssl_keyfile=None if tls is None else str(tls.key),
+        ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
+        ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
     )
     bound = _bound(host, port)
     server = _Server(config)

@@ -393,6 +393,9 @@ class Registry:
     ) -> list[ModelName]:
         """The targets of a spec such as `a/x,b/y,thinking` (see `names.expand`); `aliases` win over the registry's."""
         known = {**self.aliases, **aliases} if aliases else self.aliases
+        written = names.split(spec)
+        if written is not None and "," not in spec and spec not in known and written.provider in self._rows:
+            return [ModelName(written.provider, written.name.strip())]  # one model: what nearly all are
         return names.expand(
             spec,
             known,

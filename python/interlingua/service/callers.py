@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Self, cast
 from urllib.parse import unquote
 
-from interlingua.access import Access, Key, Refused
+from interlingua.access import Access, Key, Refused, key_of_certificate
 from interlingua.client import Client
 from interlingua.service.methods import Context
 from interlingua.sessions import Sessions
@@ -53,10 +53,7 @@ def _bearer(metadata: Iterable[Any]) -> str | None:
 def _tenant_of_certificate(proved: Any) -> str:
     if not proved.get("x509_pem_cert"):
         return ONLY
-    subject = b"".join(proved.get("x509_subject") or ()).decode("utf-8", "backslashreplace")
-    if not subject:
-        raise Refused("permission", "the certificate of this client has no subject, which would say whose it is", 403)
-    return f"x509:{subject}"
+    return key_of_certificate(b"".join(proved.get("x509_subject") or ()).decode("utf-8", "backslashreplace")).tenant
 
 
 class CallersSessions(Sessions):

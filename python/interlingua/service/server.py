@@ -11,6 +11,7 @@ import logging
 import socket
 import ssl
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
 from interlingua.service.callers import CallersSessions
+from interlingua.service.json_lines import JsonLines
 from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
 from interlingua.service.servicer import Servicer
@@ -97,9 +99,13 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
     )
 
 
-def log_to_stderr(level: str) -> None:
-    """Logs at a level, and of other libraries only what an operator must know: their details hold headers and content."""
+def log_to_stderr(level: str, *, as_json: bool = False) -> None:
+    """Logs at a level, as text or as lines of JSON, and of other libraries only what an operator must know: their details
+    hold headers and content."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    if as_json:
+        for handler in logging.getLogger().handlers:
+            handler.setFormatter(JsonLines())
     logging.getLogger("interlingua").setLevel(level.upper())
 
 
@@ -205,9 +211,11 @@ async def start(
     closes_client: bool = True,
     sessions: CallersSessions | None = None,
     access: Access | None = None,
+    interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
-    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls are taken.
+    `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls are taken;
+    `interceptors` stand before all methods.
 
     It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
     `closes_client` is false.
@@ -219,7 +227,7 @@ async def start(
     client = client or Client()
     logging.getLogger(_GRPC_LOG).addFilter(_not_of_a_client_that_left)
     routing = routing or Routing(connect=client.connection, events=client.events)
-    server: Any = grpc.aio.server(options=server_options(max_message_bytes))
+    server: Any = grpc.aio.server(interceptors=interceptors, options=server_options(max_message_bytes))
     calls = Calls(max_calls)
     access = access or Access(clock=time.monotonic, now=client.now)
     servicer = Servicer(client, routing, calls, max_message_bytes, access)

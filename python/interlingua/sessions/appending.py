@@ -139,15 +139,16 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
         metadata = {"status": "complete", **(draft.get("metadata") or {}), **rules.principals}
         if metadata["status"] == "partial":
             raise _refused("partial", f"/{position}/metadata/status", "an unfinished message belongs to a turn")
+        moment = draft.get("created_at")
         message: Message = {
             **draft,
             "id": ids[position],
             "session_id": change.row.id,
             "metadata": metadata,
-            "created_at": write_time(read_time(draft["created_at"])) if draft.get("created_at") else now,
+            "created_at": write_time(read_time(moment)) if moment else now,
             "schema_version": CURRENT,
         }
-        messages.append(capped(message, rules.raw_limit))
+        messages.append(message if rules.raw_limit is None else capped(message, rules.raw_limit))
     change.alter(last_message_id=ids[-1])
     return messages
 

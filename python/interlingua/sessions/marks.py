@@ -97,7 +97,13 @@ class Marks:
         """That many of them, in order."""
         with self._lock:
             first = self._behind(0 if last is None else decode_ulid(last))
-        return [encode_ulid(number) for number in range(first, first + count)]
+        ids: list[str] = []
+        while len(ids) < count:
+            # numbers that follow each other differ in their last letters
+            text = encode_ulid(first + len(ids))
+            start = _DIGIT[text[-1]]
+            ids += [text[:-1] + letter for letter in _ALPHABET[start : start + count - len(ids)]]
+        return ids
 
     def tool_id(self) -> str:
         """A canonical id of a tool call."""

@@ -10,10 +10,12 @@ import copy
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from interlingua.canonical import json
 from interlingua.sessions.errors import StorageFailed
+from interlingua.sessions.marks import microseconds
 from interlingua.sessions.rows import ObjectRow, Rows
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ CACHE: Final = "cache"
 
 _PURGE_EACH: Final = 60_000_000  # microseconds between two looks for what has expired
 _SOME: Final = 500
+_AT_ONCE: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +161,27 @@ class Objects:
             row = rows.object(kind, identity, now, lock=True)
             if row is None:
                 return False
-            for part in rows.objects_in(identity, PART):
-                rows.delete_object(part.id)
-            rows.update(row._replace(expires_at=now))
-            while rows.delete_expired_objects(now, _SOME):
-                pass
+            _end(rows, row, now)
             return True
 
         return await self._sessions.write(removed)
+
+    async def delete_unchanged(self, age: timedelta) -> int:
+        """Removes all objects that have been stored for so long, a hundred in each transaction; gives their number. A
+        conversation has the age of its last part."""
+        before = microseconds(self._sessions.now() - age)
+        total = 0
+
+        def removed(rows: Rows) -> int:
+            now = self.marks.now()
+            found = rows.stale_objects(before, now, _AT_ONCE)
+            for row in found:
+                _end(rows, row, now)
+            return len(found)
+
+        while number := await self._sessions.write(removed):
+            total += number
+        return total
 
     async def _purge(self) -> None:
         """Removes what has expired, of all tenants, once a minute at most."""
@@ -176,6 +192,15 @@ class Objects:
         with suppress(StorageFailed):  # what was to be stored is stored
             while await self._sessions.write(lambda rows: rows.delete_expired_objects(now, _SOME)):
                 pass
+
+
+def _end(rows: Rows, row: ObjectRow, now: int) -> None:
+    """Gives an object its end, and removes it unless another goes on from it."""
+    for part in rows.objects_in(row.id, PART):
+        rows.delete_object(part.id)
+    rows.update(row._replace(expires_at=now))
+    while rows.delete_expired_objects(now, _SOME):
+        pass
 
 
 def _read(row: ObjectRow) -> Stored:

@@ -219,6 +219,11 @@ class Rows:
         )
         return [row[0] for row in found]
 
+    def tenants(self) -> list[str]:
+        """All who have anything here: a question of the operator's, so that it has no tenant."""
+        found = self._do.ask("SELECT tenant FROM sessions UNION SELECT tenant FROM objects ORDER BY 1")
+        return [row[0] for row in found]
+
     def abandoned_turns(self, now: int, limit: int) -> list[str]:
         """Ids of sessions whose turn has a lease that has ended."""
         found = self._do.ask(
@@ -436,6 +441,16 @@ class Rows:
         """The highest position of a part; 0 when there is none."""
         asked = "SELECT MAX(position) FROM objects WHERE tenant = ? AND owner_id = ?"
         return self._do.ask(asked, (self.tenant, owner_id))[0][0] or 0
+
+    def stale_objects(self, before: int, now: int, limit: int) -> list[ObjectRow]:
+        """Objects that were stored before a moment and have no end yet or one to come, without parts; what has parts counts
+        by the last of them."""
+        asked = (
+            f"{_select(ObjectRow)} AND created_at < ? AND (expires_at IS NULL OR expires_at > ?) AND kind <> 'part' "
+            "AND NOT EXISTS (SELECT 1 FROM objects p WHERE p.tenant = objects.tenant AND p.owner_id = objects.id "
+            "AND p.kind = 'part' AND p.created_at >= ?) ORDER BY created_at, id LIMIT ?"
+        )
+        return [ObjectRow(*row) for row in self._do.ask(asked, (self.tenant, before, now, before, limit))]
 
     def delete_object(self, identity: str) -> None:
         """Removes an object."""

@@ -32,8 +32,9 @@ from interlingua.sessions.chat import Chat
 from interlingua.sessions.errors import SessionNotFound, StorageFailed
 from interlingua.sessions.marks import Marks, microseconds, write_time
 from interlingua.sessions.rows import Rows, SessionRow
-from interlingua.sessions.storage import Storage, open_storage
+from interlingua.sessions.storage import Storage, Transaction, open_storage
 from interlingua.sessions.versions import CURRENT
+from interlingua.sessions.writing import Together
 
 T = TypeVar("T")
 
@@ -128,6 +129,7 @@ class Sessions:
         self.events.subscribe(self.bus)
         self._given = storage
         self._storage: Storage | None = None
+        self._together: Together | None = None
         self._threads = ThreadPoolExecutor(threads, "sessions")
         self._client = client
         self._owns_client = client is None
@@ -259,6 +261,10 @@ class Sessions:
             total += number
         return total
 
+    async def tenants(self) -> list[str]:
+        """All tenants who have anything in the database, for whoever operates it."""
+        return await self.read(lambda rows: rows.tenants())
+
     async def recover(self) -> int:
         """Ends turns that were left by holders who are gone: what had arrived becomes a message of status `error`. Gives
         their number. Who opens sessions does this, and so does whoever comes to one of them."""
@@ -353,9 +359,15 @@ class Sessions:
         """What some work gives that changes rows. It is on the disk when this returns. A caller that is cancelled
         meanwhile does not know whether it is."""
 
+        def written(transaction: Transaction) -> T:
+            return work(Rows(transaction, self.tenant))
+
+        if self._together is not None:
+            return await self._together.do(written)
+
         def writing() -> T:
             with self._opened().write() as transaction:
-                return work(Rows(transaction, self.tenant))
+                return written(transaction)
 
         return await self._in_a_thread(writing)
 
@@ -401,7 +413,11 @@ class Sessions:
 
     def _opened(self) -> Storage:
         if self._storage is None:
-            self._storage = open_storage(self._given) if isinstance(self._given, str) else self._given
+            storage = open_storage(self._given) if isinstance(self._given, str) else self._given
+            write_all = getattr(storage, "write_all", None)
+            if write_all is not None:
+                self._together = Together(self._threads, write_all)
+            self._storage = storage
         return self._storage
 
 

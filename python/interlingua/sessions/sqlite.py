@@ -3,16 +3,19 @@
 import queue
 import sqlite3
 import threading
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from interlingua.sessions import tables
 from interlingua.sessions.errors import StorageFailed
-from interlingua.sessions.storage import Row, Transaction
+from interlingua.sessions.storage import Outcome, Row, Transaction
 
 _BUSY_S = 30.0
 """How long a transaction waits for one of another process."""
+_TOGETHER_S: Final = 0.01
+"""How long works are carried out in one transaction before those that are done are told."""
 
 
 class _Statements:
@@ -68,6 +71,27 @@ class SqliteStorage:
         with self._writing, _told(), self._transaction(self._writer, "BEGIN IMMEDIATE") as statements:
             yield statements
 
+    def write_all(self, works: Sequence[Callable[[Transaction], Any]]) -> list[Outcome]:
+        """Carries out works in one transaction, each in a part of its own that is undone when it fails; gives what became
+        of the first of them, of one at the least. What came to its end well is on the disk. Raises `StorageFailed` when
+        nothing is."""
+        found: list[Outcome] = []
+        with self.write() as transaction:
+            until = time.monotonic() + _TOGETHER_S
+            for work in works:
+                transaction.run("SAVEPOINT part")
+                try:
+                    found.append(Outcome(work(transaction), None))
+                except BaseException as problem:  # whose work it is hears of it
+                    if not self._writer.in_transaction:
+                        raise  # the engine has undone all of it
+                    transaction.run("ROLLBACK TO part")
+                    found.append(Outcome(None, _translated(problem)))
+                transaction.run("RELEASE part")
+                if time.monotonic() > until:
+                    break
+        return found
+
     def close(self) -> None:
         """Closes all connections. Any number of times."""
         with self._writing:
@@ -93,6 +117,7 @@ class SqliteStorage:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")  # what is deleted stands in no free page of the file
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -127,10 +152,15 @@ def _told() -> Generator[None]:
     """Failures of the engine as failures of the storage. Their text may quote a value, so only their kind is told."""
     try:
         yield
-    except sqlite3.IntegrityError as problem:
-        raise StorageFailed(
-            f"the database refuses a row ({problem.sqlite_errorname}); nothing was written", retryable=False
-        ) from None
     except sqlite3.Error as problem:
+        raise _translated(problem) from None
+
+
+def _translated(problem: BaseException) -> BaseException:
+    if isinstance(problem, sqlite3.IntegrityError):
+        told = f"the database refuses a row ({problem.sqlite_errorname}); nothing was written"
+        return StorageFailed(told, retryable=False)
+    if isinstance(problem, sqlite3.Error):
         name = getattr(problem, "sqlite_errorname", type(problem).__name__)
-        raise StorageFailed(f"the database failed ({name})", retryable=name.startswith("SQLITE_BUSY")) from None
+        return StorageFailed(f"the database failed ({name})", retryable=name.startswith("SQLITE_BUSY"))
+    return problem

@@ -7,7 +7,8 @@ transactions, and says how a row is locked. All of it blocks: `Sessions` calls i
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 
 from interlingua.canonical.errors import InvalidRequest
 
@@ -33,11 +34,19 @@ class Transaction(Protocol):
         ...
 
 
+class Outcome(NamedTuple):
+    """What became of a piece of work: what it gave, or what it failed with."""
+
+    value: Any
+    problem: BaseException | None
+
+
 class Storage(Protocol):
     """A database of sessions. Any number of threads may use one; close it when done.
 
     What `write` gave is on the disk when its block ends well, and not at all when it ends with an error.
     Both raise `StorageFailed` when the database fails.
+    An engine in which one writes at a time may have `write_all` besides (`SqliteStorage`).
     """
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -70,3 +79,10 @@ def open_storage(url: str) -> Storage:
 
         return PostgresqlStorage(url)
     raise InvalidRequest("a storage URL begins with sqlite:// or postgresql://, such as sqlite:///chats.db")
+
+
+def demand_there(url: str) -> None:
+    """Raises `InvalidRequest` for the URL of an SQLite database that is not there, which opening it would make."""
+    path = url.removeprefix("sqlite://").removeprefix("/")
+    if url.startswith("sqlite://") and not (path and Path(path).is_file()):
+        raise InvalidRequest("there is no such database file; sqlite:///chats.db is one beside you")

@@ -238,7 +238,7 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
     loss = list(carried.loss)
     match carried.kind:
         case "request" if target is not None:
-            projection = translate.project(carried.value, target)
+            projection = translate.project(carried.value, translate.for_request(target, carried.value))
             loss += projection.loss
             response.wire_json = _text(projection.wire)
         case "response" if target is not None:

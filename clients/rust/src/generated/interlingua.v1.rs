@@ -4067,7 +4067,7 @@ pub mod session_service_client {
                 .insert(GrpcMethod::new("interlingua.v1.SessionService", "GetSession"));
             self.inner.unary(req, path, codec).await
         }
-        /// Lists sessions, the one that changed last first.
+        /// Lists sessions, the one that was made last first.
         pub async fn list_sessions(
             &mut self,
             request: impl tonic::IntoRequest<super::ListSessionsRequest>,
@@ -5553,7 +5553,7 @@ impl crate::Client {
         let answer = self.sessions().get_session(request).await?.into_inner();
         Ok(answer)
     }
-    /// Lists sessions, the one that changed last first.
+    /// Lists sessions, the one that was made last first.
     pub async fn list_sessions(&self, request: impl tonic::IntoRequest<ListSessionsRequest>) -> Result<ListSessionsResponse, crate::Error> {
         let answer = self.sessions().list_sessions(request).await?.into_inner();
         Ok(answer)

@@ -81,23 +81,7 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     report_unknown(block, _OPAQUE, writing.loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- documents, citations
-
-
-def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set[str]:
-    """Reads what a document says of itself, and whether it may be cited; gives the members that were read."""
-    known: set[str] = set()
-    for name in names:
-        if type(wire.get(name)) is str:
-            canonical[name] = wire[name]
-            known.add(name)
-    match wire.get("citations"):
-        case {"enabled": bool(enabled), **others} if not others:
-            canonical["citations_enabled"] = enabled
-            known.add("citations")
-        case _:
-            pass
-    return known
+# ---------------------------------------------------------------------------------------------- citations
 
 
 def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:

@@ -13,7 +13,6 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.reasoning import refuses_budget
 from interlingua.adapters._claude.values import (
     ASSISTANT,
-    INSTRUCTIONS,
     MAX_CACHE_MARKS,
     RESULTS,
     USER,
@@ -39,10 +38,7 @@ def record_quirks(
     messages = request["messages"]
     if not reading.unusual and not (messages and messages[-1]["role"] == ASSISTANT and _ends_in_space(messages[-1])):
         return
-    first = 0
-    while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
-        first += 1
-    note_disorder(messages, RESULTS, endpoint.state, first)
+    note_disorder(messages, RESULTS, endpoint.state)
     for tool in _named_again(request.get("tools") or []):
         _note(tool, "tools", endpoint)
     for call in _called_again(messages):

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.turns import is_thinking
 from interlingua.adapters._claude.values import ASSISTANT, Item
+from interlingua.adapters._kit import mapped_severity
 from interlingua.canonical.loss import Loss
 
 Reasoning = dict[str, Any]
@@ -80,15 +81,17 @@ def _budget(budget: int, least: int, limit: int | None) -> int | None:
 
 def report(before: Reasoning, after: Reasoning, code: str, loss: Loss) -> None:
     """Reports what became of a wish for reasoning, member by member."""
+    mapped = mapped_severity(before, after)
     for name in MEMBERS:
         wished, given = before.get(name), after.get(name)
         if wished == given:
             continue
         where = ("reasoning", name)
         if given is None:
-            loss.drop(where, code, "weakened", f"the target does not take this {name} of reasoning")
+            severity = "weakened" if name == "display" else mapped
+            loss.drop(where, code, severity, f"the target does not take this {name} of reasoning")
         else:
-            severity = "representation" if wished is None else "weakened"
+            severity = "representation" if wished is None else mapped
             loss.replace(where, given, code, severity, "reasoning in the target's terms")
 
 

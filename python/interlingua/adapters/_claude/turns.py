@@ -14,7 +14,6 @@ from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     ASSISTANT,
-    INSTRUCTIONS,
     RESULTS,
     SYSTEM,
     THINKING_TYPES,
@@ -24,8 +23,19 @@ from interlingua.adapters._claude.values import (
     Item,
 )
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, marked, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, Order, are_turns, arranged, moves_behind
+from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
+from interlingua.adapters._order import (
+    INSTRUCTIONS,
+    PLAIN,
+    Order,
+    are_turns,
+    arranged,
+    drop_leading,
+    fold_role,
+    leading_count,
+    marked_blocks,
+    moves_behind,
+)
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -70,8 +80,8 @@ class Turns(Generic[W]):
         "anchor_role",
         "content",
         "first",
-        "encoding",
         "last",
+        "spelling",
         "members",
         "messages",
         "order",
@@ -90,7 +100,7 @@ class Turns(Generic[W]):
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
-        self.encoding: Mapping[str, Any] = {}  # how the open wire message was spelt
+        self.spelling: Mapping[str, Any] = {}  # how the open wire message was spelt
         self.members: Item | None = None  # whose verbatim members the open wire message gets
         self.spoke = 0  # the last message of the model
         self.first = 0  # the first message behind the leading instructions
@@ -173,7 +183,7 @@ class Turns(Generic[W]):
     def _leading(self, request: Item, body: Item) -> None:
         """Writes `system` from the request's own instructions and the messages before all others."""
         messages, writing = self.messages, self.writing
-        self.first = count = _leading_count(messages, writing)
+        self.first = count = leading_count(messages, writing)
         blocks: list[Item] = []
         anchor: Path | None = None
         merges: list[tuple[Path, Path]] = []
@@ -185,8 +195,7 @@ class Turns(Generic[W]):
             found = self.blocks(message["content"], SYSTEM, (*path, "content"))
             self._members(message, found, path)
             self.travels(message, path)
-            if message["role"] == "developer":
-                writing.loss.replace((*path, "role"), "system", "role_folded", "representation", ONE_ROLE)
+            fold_role(message, path, writing)
             if anchor is None:
                 anchor = path
             else:
@@ -195,10 +204,7 @@ class Turns(Generic[W]):
         if self.system(blocks, body):
             writing.merges += merges
         else:
-            for position in range(count):
-                writing.loss.drop(
-                    ("messages", position), "empty_content", "representation", "the instructions hold no text"
-                )
+            drop_leading(count, writing)
 
     def _add(self, at: int, position: int) -> None:
         """Writes one message."""
@@ -232,7 +238,7 @@ class Turns(Generic[W]):
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
             if "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
-                self.encoding, self.members = writing.encoding_of(message), message
+                self.spelling, self.members = writing.encoding_of(message), message
         else:
             self._join(role, content, path)
 
@@ -257,7 +263,7 @@ class Turns(Generic[W]):
 
     def _forget(self) -> None:
         self.members = None
-        self.encoding = {}
+        self.spelling = {}
 
     def _join(self, role: str, content: list[Item], path: Path) -> None:
         """Adds a message to the open wire message."""
@@ -278,12 +284,11 @@ class Turns(Generic[W]):
         native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
         may_stand = native and self.may_follow() and _before_answer(self.messages, self.order[at + 1 :])
         if may_stand or (given and writing.was(message, "marker")):
-            if message["role"] == "developer":
-                writing.loss.replace((*path, "role"), "system", "role_folded", "representation", ONE_ROLE)
+            fold_role(message, path, writing)
             self._turn(SYSTEM, message, path)
             return SYSTEM, self.blocks(message["content"], SYSTEM, where)
         self._turn(USER, message, path)
-        return USER, self.blocks(_marked(message, writing, path), USER, where)
+        return USER, self.blocks(marked_blocks(message, path, writing), USER, where)
 
     # ------------------------------------------------------------------------------------------ members of a message
 
@@ -305,40 +310,12 @@ class Turns(Generic[W]):
 
 # ---------------------------------------------------------------------------------------------- instructions
 
-ONE_ROLE: Final = "instructions have one role here"
-
-
-def _leading_count(messages: list[Item], writing: Writing) -> int:
-    count = 0
-    for message in messages:
-        if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
-            break
-        count += 1
-    # instructions alone are no conversation: the last of them is said by the user
-    return (
-        count - 1 if count == len(messages) and count and not writing.had_quirk("messages", "empty_content") else count
-    )
-
 
 def _says_something(message: Item, writing: Writing) -> bool:
     """Whether something of instructions goes onto the wire; what came empty goes back empty."""
     if writing.was(message, "empty_content"):
         return True
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
-
-
-def _marked(message: Item, writing: Writing, path: Path) -> list[Item]:
-    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
-    note = "instructions inside a conversation travel marked in a user turn"
-    writing.loss.replace((*path, "role"), "user", "marker", "weakened", note)
-    blocks: list[Item] = []
-    for index, block in enumerate(message["content"]):
-        if block["type"] == "text" and block["text"] and not block["text"].isspace():
-            text = marked(block["text"])
-            writing.loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
-            block = {**block, "text": text}
-        blocks.append(block)
-    return blocks
 
 
 def _before_answer(messages: list[Item], following: "range | list[int]") -> bool:

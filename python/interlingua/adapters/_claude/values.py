@@ -9,7 +9,6 @@ Item = dict[str, Any]
 
 # the places that take different blocks; the first three are those of messages
 SYSTEM, USER, ASSISTANT, RESULT, DOCUMENT = "system", "user", "assistant", "result", "document"
-INSTRUCTIONS: Final = ("system", "developer")
 RESULTS: Final = Wanted(TURN)
 THINKING_TYPES: Final = ("thinking", "redacted_thinking")
 UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")

@@ -1,7 +1,7 @@
 """What a writer carries with it: the target, the report, wire ids and names of tools."""
 
 import re
-from typing import Final
+from typing import Any, Final
 
 from interlingua.adapters import _writing
 from interlingua.adapters._as_read import MARKS, TOOLS, imprint
@@ -18,6 +18,9 @@ from interlingua.canonical.loss import Loss, Path, pointer
 from interlingua.canonical.state_in_ids import carries_state
 
 _HINT: Final = frozenset(("ttl",))
+
+SAID: Final = "said"
+"""The spelling of arguments that are no object."""
 
 Mark = tuple[Item, Path | None, Path | None, bool]
 """The wire item that holds a mark, the path of its hint (None for what goes back verbatim), the path where the hint stands
@@ -96,6 +99,10 @@ class Writing(_writing.Writing):
             return self.whole
         odd = self.encoding_of(message).get("odd")
         return isinstance(odd, list) and code in odd
+
+    def takes_said(self, word: Any) -> bool:
+        """Whether arguments that are no object go back so; `word` is how they were spelt."""
+        return word == SAID and self.same_origin
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
@@ -224,7 +231,9 @@ class Writing(_writing.Writing):
         canonical: str = block["id"]
         own = self._own_id(block)
         if canonical in self._ids and not self.whole:
-            raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
+            raise InvalidRequest(
+                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
+            )
         if own is None or (own in self._taken and not self.has_quirk(block, ASSISTANT)):
             wire_id = self._derive(canonical)
         elif self.same_origin or self._tool_id.fullmatch(own) or carries_state(own, self.endpoint):

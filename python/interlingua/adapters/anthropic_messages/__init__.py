@@ -11,7 +11,7 @@ options. How an item was spelt is kept as `encoding`, so that what came from thi
 A request that came from this wire is not repaired; one that did not is made valid, and every repair is reported.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
-Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media, items) ·
+Sections: tables · requests and reasoning (members) · turns (messages) · blocks (items, texts, media; rows) ·
 tools and schemas · responses · stream reader and writer · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
 """
 

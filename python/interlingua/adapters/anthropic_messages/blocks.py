@@ -1,23 +1,73 @@
-"""Blocks both ways: the same cases in the same order."""
+"""Blocks both ways, by rows: the same cases in the same order."""
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import free_arguments, out_of_place, raw_arguments, refused_thinking
+from interlingua.adapters._claude.blocks import out_of_place, refused_thinking
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.rows import FAILED, NAME, Refused, arguments, call_id, result_id
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, CALL_MEMBERS, RESULT_MEMBERS, THINKING_MEMBERS, Wire
-from interlingua.adapters.anthropic_messages.items import opaque_to_wire
-from interlingua.adapters.anthropic_messages.media import (
-    document_from_wire,
-    document_to_wire,
-    image_from_wire,
-    image_to_wire,
-)
-from interlingua.adapters.anthropic_messages.state import Block, extras, finished
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, spelt_state, text
+from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters.anthropic_messages.items import CACHE, REFUSED_CACHE, Block, item_to_wire, opaque_to_wire
+from interlingua.adapters.anthropic_messages.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
-from interlingua.adapters.anthropic_messages.texts import text_from_wire, text_to_wire
+from interlingua.adapters.anthropic_messages.texts import is_plain, text_from_wire, text_to_wire
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def _read_content(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is str:
+        block["content"] = [block_from_wire({"type": "text", "text": raw}, reading)]
+    elif type(raw) is list:
+        block["content"] = _parts_from_wire(raw, reading)
+    else:
+        raise TypeError("content")
+
+
+def _parts_from_wire(parts: list[Any], reading: Reading) -> list[Block]:
+    return [
+        block_from_wire(part, reading) if part["type"] in _PARTS else reading.opaque(string(part["type"]), part)
+        for part in parts
+    ]
+
+
+_PARTS: Final = ("text", "image", "document")
+
+
+def _write_content(block: Block, writing: Writing, path: Path) -> Any:
+    return blocks_to_wire(block["content"], RESULT, writing, (*path, "content")) or ABSENT
+
+
+_STRING, _EMPTY = "string", "empty"
+
+
+def _content_spelling(raw: Any) -> str | None:
+    return _STRING if type(raw) is str else None if raw else _EMPTY
+
+
+def _respell_content(word: str, written: Any) -> Any:
+    if written is ABSENT:
+        return [] if word == _EMPTY else ABSENT
+    if word == _STRING and len(written) == 1 and is_plain(written[0]):
+        return written[0]["text"]
+    return written
+
+
+_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, arguments(), mark=CACHE)
+_THINKING: Final = Row(
+    {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
+)
+_REDACTED: Final = Row({"type": "redacted_thinking"}, text("data", "data", needed=True), mark=REFUSED_CACHE)
+_RESULT: Final = Row(
+    {"type": "tool_result"},
+    result_id("tool_use_id"),
+    Member("content", ("content",), _read_content, _write_content, _content_spelling, _respell_content),
+    FAILED,
+    mark=CACHE,
+)
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -34,16 +84,16 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             return text_from_wire(block, reading)
         case "tool_use":
             return _tool_use_from_wire(block, reading)
-        case "image":
-            return image_from_wire(block, reading)
-        case "document":
-            return document_from_wire(block, reading)
+        case "image" | "document":
+            return medium_from_wire(block, reading)
         case "thinking":
-            return _thinking_from_wire(block, reading)
+            canonical = {"type": "thinking", "provider_state": reading.state()}
+            reading.unusual = reading.unusual or not block.get("signature")
+            return read_item(_THINKING, block, canonical, reading)
         case "redacted_thinking":
-            canonical = {"type": "redacted_thinking", "data": string(block["data"])}
-            reading.unusual = reading.unusual or "cache_control" in block
-            return extras(block, canonical, _REDACTED_WIRE, reading, reading.state())
+            return read_item(
+                _REDACTED, block, {"type": "redacted_thinking", "provider_state": reading.state()}, reading
+            )
         case kind:
             return reading.opaque(string(kind), block)
 
@@ -68,89 +118,35 @@ def _first_unreadable(content: list[Any], reading: Reading) -> int:
     return 0
 
 
-_TOOL_USE_WIRE: Final = frozenset(("type", "id", "name", "input"))
-_THINKING_WIRE: Final = frozenset(("type", "thinking", "signature"))
-_REDACTED_WIRE: Final = frozenset(("type", "data"))
-_RESULT_WIRE: Final = frozenset(("type", "tool_use_id", "content", "is_error"))
-
-
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
-    wire_id, name, arguments = block["id"], block["name"], block.get("input")
-    if type(wire_id) is not str or type(name) is not str or not name:
-        raise TypeError("tool_use")
-    reading.names.add(name)
-    canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
-    state = {**reading.whose, "id": wire_id}
-    if type(arguments) is dict:
-        if len(block) == 4:
-            canonical["provider_state"] = state
-            return canonical
-        return extras(block, canonical, _TOOL_USE_WIRE, reading, state)
-    canonical["input"] = {}
-    if "input" in block:
-        canonical["input_raw"] = raw_arguments(arguments)
-        return extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "said"})
-    return extras(block, canonical, _TOOL_USE_WIRE, reading, state, {"input": "absent"})
-
-
-def _thinking_from_wire(block: Wire, reading: Reading) -> Block:
-    canonical: Block = {"type": "thinking", "text": string(block["thinking"])}
-    encoding = None
-    signature = block.get("signature")
-    reading.unusual = reading.unusual or not signature or "cache_control" in block
-    if signature is not None:
-        canonical["signature"] = string(signature)
-    elif "signature" in block:
-        encoding = {"null": ["signature"]}
-    return extras(block, canonical, _THINKING_WIRE, reading, reading.state(), encoding)
-
-
-def _result_part_from_wire(part: Wire, reading: Reading) -> Block:
-    kind = part["type"]
-    if kind == "text" or kind == "image" or kind == "document":
-        return block_from_wire(part, reading)
-    return reading.opaque(string(kind), part)
+    state = {**reading.whose}
+    if len(block) == 4 and type(arguments := block.get("input")) is dict:  # most calls
+        wire_id, name = block["id"], block["name"]
+        if type(wire_id) is not str or type(name) is not str or not name:
+            raise TypeError("tool_use")
+        reading.names.add(name)
+        state["id"] = wire_id
+        call = reading.call(wire_id)
+        return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
+    return read_item(_TOOL_USE, block, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
 
 
 def result_from_wire(block: Wire, reading: Reading) -> Block:
     """A tool result; the message around it is the caller's."""
-    wire_id = string(block["tool_use_id"])
-    canonical_id = reading.result(wire_id)
-    state = None
-    if canonical_id is None:
-        canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
     content = block.get("content")
-    encoding: dict[str, Any] | None = None
-    parts: list[Block] = []
-    if type(content) is list:
-        parts = [_result_part_from_wire(part, reading) for part in content]
-        if not parts:
-            encoding = {"list": True}
-    elif type(content) is str:
-        encoding = {"string": True}
-        parts = [block_from_wire({"type": "text", "text": content}, reading)]
-    elif content is not None:
-        raise TypeError("content")
-    elif "content" in block:
-        encoding = {"null": ["content"]}
-    canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
-    if len(block) == 3 and encoding is None and state is None and parts:
-        return canonical
-    known = _RESULT_WIRE
-    if "is_error" in block:
-        match block["is_error"]:
-            case bool(is_error):
-                canonical["is_error"] = is_error
-            case None:
-                known = known - {"is_error"}
-            case _:
-                raise TypeError("is_error")
-    return extras(block, canonical, known, reading, state, encoding)
+    if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
+        result: Block = {"type": "tool_result", "tool_use_id": answered}
+        if type(content) is list:  # most results
+            result["content"] = _parts_from_wire(content, reading)
+            return result
+        if type(content) is str and not content.isspace():
+            result["content"] = [{"type": "text", "text": content}]
+            result["provider_state"] = spelt_state({"content": _STRING}, reading)
+            return result
+    return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
-
-_REDACTED: Final = BLOCK_MEMBERS | {"data"}
 
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -179,7 +175,10 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
     outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
-    wire = _block_to_wire(block, place, writing, path)
+    try:
+        wire = _block_to_wire(block, place, writing, path)
+    except Refused as refused:
+        wire = writing.placeholder_or_drop(block, path, refused.code, refused.message)
     writing.as_read = outer
     return wire
 
@@ -190,98 +189,41 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return text_to_wire(block, place, writing, path)
         case "tool_use" if place == ASSISTANT or writing.as_read:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _IMAGE_PLACES or writing.as_read:
-            return image_to_wire(block, writing, path)
-        case "document" if place in (USER, RESULT) or (
-            not writing.stricter and (place == ASSISTANT or writing.as_read)
-        ):
-            return document_to_wire(block, writing, path)
-        case "thinking" if place == ASSISTANT or writing.as_read:
-            return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT or writing.as_read:
-            return _redacted_to_wire(block, writing, path)
+        case "image" if place in _MEDIA_PLACES or writing.as_read:
+            return medium_to_wire(block, writing, path)
+        case "document" if place in _MEDIA_PLACES or (not writing.stricter and (place == ASSISTANT or writing.as_read)):
+            return medium_to_wire(block, writing, path)
+        case "thinking" | "redacted_thinking" as kind if place == ASSISTANT or writing.as_read:
+            refused = refused_thinking(block, writing)
+            if refused is not None:
+                raise Refused(*refused)
+            return item_to_wire(_THINKING if kind == "thinking" else _REDACTED, block, writing, path)
         case "opaque":
             return opaque_to_wire(block, place, writing, path)
         case _:
-            return writing.placeholder_or_drop(block, path, *out_of_place(block, place, path))
+            raise Refused(*out_of_place(block, place, path))
 
 
-_IMAGE_PLACES: Final = (USER, RESULT)
+_MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {
-        "type": "tool_use",
-        "id": writing.call_id(block, path),
-        "name": writing.told_name(block["name"], path),
-        "input": block["input"],
-    }
-    if len(block) == 4:
-        return wire
-    encoding = writing.encoding_of(block).get("input") if writing.same_origin and not block["input"] else None
-    if "input_raw" in block or "kind" in block:
-        wire["input"] = free_arguments(block, encoding == "said", True, writing.loss, path)
-    elif encoding == "absent":
-        del wire["input"]
-    return finished(block, wire, CALL_MEMBERS, writing, path)
-
-
-def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    refused = refused_thinking(block, writing)
-    if refused is not None:
-        return writing.placeholder_or_drop(block, path, *refused)
-    wire: Wire = {"type": "thinking", "thinking": block["text"]}
-    if "signature" in block:
-        wire["signature"] = block["signature"]
-    return finished(_uncached(block, writing, path), wire, THINKING_MEMBERS, writing, path)
-
-
-def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    refused = refused_thinking(block, writing)
-    if refused is not None:
-        return writing.placeholder_or_drop(block, path, *refused)
-    wire = {"type": "redacted_thinking", "data": block["data"]}
-    return finished(_uncached(block, writing, path), wire, _REDACTED, writing, path)
-
-
-def _uncached(block: Block, writing: Writing, path: Path) -> Block:
-    if "cache" not in block or writing.as_read:
-        return block
-    writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning takes no cache mark")
-    return {name: value for name, value in block.items() if name != "cache"}
+    state = block.get("provider_state")
+    if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
+        name, call = writing.told_name(block["name"], path), writing.call_id(block, path)
+        return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
+    return item_to_wire(_TOOL_USE, block, writing, path)
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result."""
-    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
-    wire = _result_to_wire(block, writing, path)
-    writing.as_read = outer
-    return wire
-
-
-def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"type": "tool_result", "tool_use_id": writing.result_id(block)}
     content = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
         text = part["text"]
         if text and not text.isspace():  # most results
-            wire["content"] = [{"type": "text", "text": text}]
-            return wire
-    if content:
-        parts = blocks_to_wire(content, RESULT, writing, (*path, "content"))
-        if parts:
-            wire["content"] = parts
-            if (
-                len(parts) == 1
-                and "provider_state" in block
-                and writing.encoding_of(block).get("string")
-                and parts[0].keys() == {"type", "text"}
-            ):
-                wire["content"] = parts[0]["text"]
-    elif writing.encoding_of(block).get("list"):
-        wire["content"] = []
-    if len(block) == 3:
-        return wire
-    if "is_error" in block:
-        wire["is_error"] = block["is_error"]
-    return finished(block, wire, RESULT_MEMBERS, writing, path)
+            result = writing.result_id(block)
+            return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}
+    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
+    wire = item_to_wire(_RESULT, block, writing, path)
+    writing.as_read = outer
+    return wire

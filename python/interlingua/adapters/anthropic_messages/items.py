@@ -1,13 +1,83 @@
-"""Items of the provider without canonical meaning, which go back verbatim."""
+"""What every item has beside its content: the cache hint, and members without canonical meaning; and those that are kept whole."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import report_opaque
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.rows import Refused
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
+from interlingua.adapters._items import Row, write_item
 from interlingua.adapters._kit import Wire
-from interlingua.adapters.anthropic_messages.state import Block
-from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- the cache hint
+
+
+class Cache:
+    """The mark for the cache of an item, or of one that takes none (`refused`, the reason)."""
+
+    def __init__(self, refused: str = "") -> None:
+        self._refused = refused
+
+    def read(self, fields: Block, item: Block, encoding: Block, reading: Reading) -> None:  # noqa: ARG002
+        """Takes a mark that a hint can say; any other stays a field."""
+        if "cache_control" not in fields:
+            return
+        hint = cache_from_wire(fields["cache_control"])
+        if hint is None or self._refused:
+            reading.unusual = True
+        if hint is not None:
+            del fields["cache_control"]
+            item["cache"] = hint
+            reading.mark(hint)
+
+    def write(self, cache: Block, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:  # noqa: ARG002
+        """Marks the item."""
+        if self._refused and not writing.as_read:
+            writing.loss.drop(path, "cache_hint", "weakened", self._refused)
+        else:
+            writing.mark(wire, cache, path[:-1])
+
+
+CACHE: Final = Cache()
+REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
+    """An item by its row; a mark for the cache that is no hint is noted."""
+    wire = write_item(row, item, writing, path)
+    if "cache_control" in wire and item.get("cache") is None:
+        writing.marked(wire)
+    return wire
+
+
+def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) -> None:
+    """Writes what a provider state holds for this wire: verbatim members, and members that were null."""
+    if fields := state.get("fields"):
+        for name, value in fields.items():
+            where = (*path, "provider_state", "fields", name)
+            if name in wire:
+                writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+            elif (value is None or name == "type") and not writing.as_read:  # which a request is read without
+                writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
+            else:
+                wire[name] = value
+                if name == "cache_control":
+                    writing.marked(wire)
+    for name in writing.encoding_of({"provider_state": state}).get("null") or ():
+        wire.setdefault(name, None)
+    if state.get("signature"):
+        where = (*path, "provider_state", "signature")
+        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
+
+
+# ---------------------------------------------------------------------------------------------- kept whole
 
 _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "image": (USER, RESULT, DOCUMENT),
@@ -34,16 +104,14 @@ def _may_stand(kind: str, place: str) -> bool:
     return place == ASSISTANT if is_server_item(kind) else place in _PLACES.get(kind, _ANYWHERE)
 
 
-def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """An item of the provider, verbatim; None where it has no place, which is reported."""
+def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
+    """An item of the provider, verbatim. Raises `Refused` where it has no place."""
     if not writing.endpoint.owns(block):
-        return writing.placeholder_or_drop(
-            block, path, "foreign_state", "an item of another provider has no meaning here"
-        )
+        raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
     if not _may_stand(kind, place) and not writing.as_read:
-        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item has no form in this place")
     if "cache" in block:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item itself says how it is cached")
     report_opaque(block, kind, writing, path)

@@ -5,87 +5,75 @@ import binascii
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import out_of_place, read_description
+from interlingua.adapters._claude.blocks import out_of_place
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.rows import CITED, CONTEXT, NoMeaning, Refused
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown, severity_of
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
+from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
-from interlingua.adapters.anthropic_messages.items import opaque_to_wire
-from interlingua.adapters.anthropic_messages.state import Block, extras, finished
+from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire, opaque_to_wire
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, Writing
-from interlingua.adapters.anthropic_messages.texts import text_from_wire, text_to_wire
+from interlingua.adapters.anthropic_messages.texts import is_plain, text_from_wire, text_to_wire
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-_MEDIUM_WIRE: Final = frozenset(("type", "source"))
+
+def medium_from_wire(block: Wire, reading: Reading) -> Block:
+    """An image or a document; an opaque block for one whose source cannot be read."""
+    kind: str = block["type"]
+    try:
+        return read_item(_ROWS[kind][0], block, {"type": kind}, reading)
+    except NoMeaning:
+        return reading.opaque(kind, block)
 
 
-def image_from_wire(block: Wire, reading: Reading) -> Block:
-    """An image; an opaque block for one whose source cannot be read."""
-    source = _source_from_wire(block["source"], reading)
-    if source is None or source[0]["kind"] == "text":
-        return reading.opaque("image", block)
-    canonical: Block = {"type": "image", "source": source[0]}
-    if source[1] is not None:
-        canonical["media_type"] = source[1]
-    reading.pictures = True
-    reading.unusual = reading.unusual or not _is_usual(source[0], source[1], reading)
-    return extras(block, canonical, _MEDIUM_WIRE, reading)
-
-
-def _is_usual(source: dict[str, Any], media_type: str | None, reading: Reading) -> bool:
-    """Whether the source of an image surely needs no repair."""
+def _read_image_source(raw: Any, block: Block, reading: Reading) -> None:
+    _read_source(raw, block, reading)
+    source = block["source"]
     match source["kind"]:
+        case "text":
+            raise NoMeaning("source")
         case "base64":
-            return media_type in IMAGE_TYPES and bool(source["data"])
+            usual = block["media_type"] in IMAGE_TYPES and bool(source["data"])
         case "url":
-            return is_fetched(source["data"], "image", reading.endpoint)
+            usual = is_fetched(source["data"], "image", reading.endpoint)
         case _:
-            return False
+            usual = False
+    reading.pictures = True
+    reading.unusual = reading.unusual or not usual
 
 
-def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], str | None] | None:
-    """A canonical source and its media type; None for a source that is not shaped as documented."""
+def _read_source(source: Wire, block: Block, reading: Reading) -> None:
+    """The source and its media type. Raises `NoMeaning` for one that is not shaped as documented."""
     match source.get("type"):
-        case "base64" if len(source) == 3 and _is_media_type(source.get("media_type")):
+        case "base64" | "text" as kind if len(source) == 3 and _is_media_type(source.get("media_type")):
             data = string(source["data"])
-            return ({"kind": "base64", "data": data}, source["media_type"]) if may_be_base64(data) else None
-        case "text" if len(source) == 3 and _is_media_type(source.get("media_type")):
-            return {"kind": "text", "data": string(source["data"])}, source["media_type"]
+            if kind == "base64" and not may_be_base64(data):
+                raise NoMeaning("source")
+            block["source"], block["media_type"] = {"kind": kind, "data": data}, source["media_type"]
         case "url" if len(source) == 2:
-            return {"kind": "url", "data": string(source["url"])}, None
+            block["source"] = {"kind": "url", "data": string(source["url"])}
         case "file" if len(source) == 2:
-            return {"kind": "file_id", "data": string(source["file_id"]), "provider": reading.provider}, None
+            block["source"] = {"kind": "file_id", "data": string(source["file_id"]), "provider": reading.provider}
         case _:
-            return None
+            raise NoMeaning("source")
 
 
 def _is_media_type(value: Any) -> bool:
     return isinstance(value, str) and (value in IMAGE_TYPES or MEDIA_TYPE.fullmatch(value) is not None)
 
 
-def document_from_wire(block: Wire, reading: Reading) -> Block:
-    """A document; an opaque block for one whose source cannot be read."""
-    wire_source = block["source"]
+def _read_document_source(raw: Any, block: Block, reading: Reading) -> None:
     reading.unusual = True
-    encoding: dict[str, Any] | None = None
-    if wire_source.get("type") == "content" and len(wire_source) == 2:
-        content = wire_source["content"]
-        if isinstance(content, str):
-            encoding = {"string": True}
-            content = [{"type": "text", "text": content}]
-        parts = [_part_from_wire(part, reading) for part in content]
-        source: tuple[dict[str, Any], str | None] | None = ({"kind": "blocks", "content": parts}, None)
-    else:
-        source = _source_from_wire(wire_source, reading)
-    if source is None:
-        return reading.opaque("document", block)
-    canonical: Block = {"type": "document", "source": source[0]}
-    if source[1] is not None:
-        canonical["media_type"] = source[1]
-    known = _MEDIUM_WIRE | read_description(block, ("title", "context"), canonical)
-    return extras(block, canonical, known, reading, encoding=encoding)
+    if raw.get("type") != "content" or len(raw) != 2:
+        _read_source(raw, block, reading)
+        return
+    content = raw["content"]
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    block["source"] = {"kind": "blocks", "content": [_part_from_wire(part, reading) for part in content]}
 
 
 def _part_from_wire(part: Wire, reading: Reading) -> Block:
@@ -94,29 +82,21 @@ def _part_from_wire(part: Wire, reading: Reading) -> Block:
         case "text":
             return text_from_wire(part, reading)
         case "image":
-            return image_from_wire(part, reading)
+            return medium_from_wire(part, reading)
         case kind:
             return reading.opaque(string(kind), part)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_DOCUMENT: Final = BLOCK_MEMBERS | {"source", "media_type", "name", "title", "context", "citations_enabled"}
 
-
-def image_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    """An image; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_images", "image"):
-        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no images")
-    source = _media_source(block, _fit_image, writing, path)
-    if source is None:
-        message = source_refused(block, "the target takes JPEG, PNG, GIF and WebP images")
-        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
-    if "detail" in block:
-        severity = severity_of("detail", block["detail"], "weakened")
-        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no level of detail")
-    return finished(block, {"type": "image", "source": source}, _IMAGE, writing, path)
+def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """An image or a document. Raises `Refused` when the target does not take it."""
+    kind: str = block["type"]
+    row, capability = _ROWS[kind]
+    if writing.lacks(capability, kind):
+        raise Refused("unsupported_model", f"the model takes no {kind}s")
+    return item_to_wire(row, block, writing, path)
 
 
 def _fit_image(media_type: str | None, data: str) -> str | None:
@@ -206,34 +186,22 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
         )
 
 
-def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    """A document; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_documents", "document"):
-        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no documents")
-    source = _document_source(block, writing, path)
-    if source is None:
-        message = source_refused(block, "the target takes PDF, plain text and blocks")
-        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
-    wire: Wire = {"type": "document", "source": source}
-    for name in ("title", "context"):
-        if name in block:
-            wire[name] = block[name]
-    if "citations_enabled" in block:
-        wire["citations"] = {"enabled": block["citations_enabled"]}
-    if "name" in block:
-        _document_name(block, wire, writing, path)
-    return finished(block, wire, _DOCUMENT, writing, path)
-
-
-def _document_name(block: Block, wire: Wire, writing: Writing, path: Path) -> None:
+def _write_title(block: Block, writing: Writing, path: Path) -> Any:
     where = (*path, "name")
-    if "title" in wire:
-        writing.loss.drop(where, "unsupported_field", "weakened", "the wire has a title and no file name")
-    else:
-        wire["title"] = block["name"]
-        writing.loss.move(
-            where, (*path, "title"), "unsupported_field", "representation", "the file name travels as the title"
-        )
+    if "title" in block:
+        if "name" in block:
+            message = "the wire has a title and no file name"
+            writing.loss.drop(where, "unsupported_field", "weakened", message)
+        return block["title"]
+    if "name" not in block:
+        return ABSENT
+    message = "the file name travels as the title"
+    writing.loss.move(where, (*path, "title"), "unsupported_field", "representation", message)
+    return block["name"]
+
+
+def _image_source(block: Block, writing: Writing, path: Path) -> Wire | None:
+    return _media_source(block, _fit_image, writing, path)
 
 
 def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -270,21 +238,22 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
         content = writing.filler(where, "a document is not empty")
     _drop_media_type(block.get("media_type"), writing, path)
     report_unknown(source, _BLOCKS, writing.loss, (*path, "source"))
-    if writing.encoding_of(block).get("string") and len(content) == 1 and content[0].keys() == {"type", "text"}:
-        return {"type": "content", "content": content[0]["text"]}
     return {"type": "content", "content": content}
 
 
 def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
-    match part["type"]:
-        case "text":
-            return text_to_wire(part, DOCUMENT, writing, path)
-        case "image":
-            return image_to_wire(part, writing, path)
-        case "opaque":
-            return opaque_to_wire(part, DOCUMENT, writing, path)
-        case _:
-            return writing.placeholder_or_drop(part, path, *out_of_place(part, DOCUMENT, path))
+    try:
+        match part["type"]:
+            case "text":
+                return text_to_wire(part, DOCUMENT, writing, path)
+            case "image":
+                return medium_to_wire(part, writing, path)
+            case "opaque":
+                return opaque_to_wire(part, DOCUMENT, writing, path)
+            case _:
+                raise Refused(*out_of_place(part, DOCUMENT, path))
+    except Refused as refused:
+        return writing.placeholder_or_drop(part, path, refused.code, refused.message)
 
 
 def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -300,3 +269,60 @@ def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
         where = (*path, "media_type")
         writing.loss.replace(where, "text/plain", "unsupported_value", "representation", "text travels as plain text")
     return {"type": "text", "media_type": "text/plain", "data": text}
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+_STRING: Final = "string"
+
+
+def _respell(word: str, written: Any) -> Any:
+    parts: list[Wire] = written.get("content") or []
+    if word == _STRING and len(parts) == 1 and is_plain(parts[0]):
+        return {"type": "content", "content": parts[0]["text"]}
+    return written
+
+
+def _refusal(block: Block, demand: str) -> str:
+    """Why a medium has no source on the wire; an address is refused for itself, whatever it leads to."""
+    source = block["source"]
+    if source["kind"] == "url" and source.get("data") and not source["data"].startswith("data:"):
+        return "the target does not fetch this address"
+    return source_refused(block, demand)
+
+
+def _source(read: Any, written: Any, demand: str) -> Member:
+    def write(block: Block, writing: Writing, path: Path) -> Wire:
+        source: Wire | None = written(block, writing, path)
+        if source is None:
+            raise Refused("unsupported_source", _refusal(block, demand))
+        return source
+
+    def spelling(raw: Wire) -> str | None:
+        return _STRING if isinstance(raw.get("content"), str) else None
+
+    return Member("source", ("source", "media_type"), read, write, spelling, _respell, needed=True)
+
+
+_ROWS: Final[dict[str, tuple[Row, str]]] = {
+    "image": (
+        Row(
+            {"type": "image"},
+            _source(_read_image_source, _image_source, "the target takes JPEG, PNG, GIF and WebP images"),
+            mark=CACHE,
+        ),
+        "supports_images",
+    ),
+    "document": (
+        Row(
+            {"type": "document"},
+            _source(_read_document_source, _document_source, "the target takes PDF, plain text and blocks"),
+            by_rule("title", ("title", "name"), str, _write_title, soft=True),
+            CONTEXT,
+            CITED,
+            mark=CACHE,
+        ),
+        "supports_documents",
+    ),
+}
+"""Rows of media, and what a model must support to take them."""

@@ -15,7 +15,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     blocks_from_wire,
 )
 from interlingua.adapters.anthropic_messages.errors import error
-from interlingua.adapters.anthropic_messages.state import replayed
+from interlingua.adapters.anthropic_messages.items import replayed
 from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

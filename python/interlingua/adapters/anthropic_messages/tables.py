@@ -60,11 +60,12 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides."""
 
-    __slots__ = ("stricter",)
+    __slots__ = ("cites", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = version >= STRICTER_VERSION
+        self.cites = True  # texts may cite where they stand
 
     # ------------------------------------------------------------------------------------------ cache marks
 

@@ -4,36 +4,30 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire
-from interlingua.adapters.anthropic_messages.state import Block, extras, finished
+from interlingua.adapters._claude.values import ASSISTANT
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
+from interlingua.adapters._kit import Wire
+from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.loss import Path
 
-# ---------------------------------------------------------------------------------------------- from the wire
-
-_TEXT_WIRE: Final = frozenset(("type", "text"))
+# ---------------------------------------------------------------------------------------------- texts
 
 
-def text_from_wire(block: Wire, reading: Reading) -> Block:
-    """A text, and what it cites."""
-    text = string(block["text"])
-    canonical: Block = {"type": "text", "text": text}
-    reading.unusual = reading.unusual or not text or text.isspace()
-    known = _TEXT_WIRE
-    citations = block.get("citations")
-    if isinstance(citations, list):
-        known = known | {"citations"}
-        reading.unusual = True
-        canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
-    return extras(block, canonical, known, reading)
+def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list:
+        raise TypeError("citations")
+    reading.unusual = True
+    block["citations"] = [_citation_from_wire(citation, reading) for citation in raw]
 
 
 _CITATION_TEXTS: Final = ("url", "title", "cited_text")
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    canonical: dict[str, Any] = {"type": string(citation["type"])}
+    if type(citation) is not dict or type(citation.get("type")) is not str:
+        raise ValueError("citation")  # the list is one, so it is no field
+    canonical: dict[str, Any] = {"type": citation["type"]}
     fields: dict[str, Any] = {}
     for name, value in citation.items():
         if name in _CITATION_TEXTS and isinstance(value, str):
@@ -44,44 +38,16 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     return canonical
 
 
-# ---------------------------------------------------------------------------------------------- to the wire
-
-_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-
-
-def is_blank(text: str, place: str) -> bool:
-    """Whether the wire refuses a text: an empty one everywhere, white space alone outside of assistant messages."""
-    return not text or (place != ASSISTANT and text.isspace())
-
-
-def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A text with what it cites; None for one without visible characters, which is reported."""
-    text: str = block["text"]
-    if is_blank(text, place) and not writing.as_read:
-        writing.loss.drop(
-            path, "empty_content", "representation", "the target takes no text without visible characters"
-        )
-        return None
-    wire: Wire = {"type": "text", "text": text}
-    if "citations" in block:
-        _citations_to_wire(block["citations"], wire, place, writing, (*path, "citations"))
-    if block.get("refusal"):
-        writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", "a refusal travels as ordinary text")
-    return finished(block, wire, _TEXT, writing, path)
-
-
-def _citations_to_wire(
-    citations: list[dict[str, Any]] | None, wire: Wire, place: str, writing: Writing, path: Path
-) -> None:
+def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
+    citations: list[dict[str, Any]] | None = block.get("citations")
     written: list[Wire] = []
     for position, citation in enumerate(citations or ()):
-        where = (*path, position)
-        if place != ASSISTANT and writing.stricter:
+        where = (*path, "citations", position)
+        if not writing.cites:
             writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
         elif (fields := own_citation(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
-    if written or citations == []:
-        wire["citations"] = written
+    return written if written or citations == [] else ABSENT
 
 
 def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing: Writing, path: Path) -> Wire:
@@ -100,3 +66,40 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
             wire[name] = value
     report_citation(citation, writing, path)
     return wire
+
+
+_TEXT: Final = Row(
+    {"type": "text"},
+    text("text", "text", needed=True),
+    Member("citations", ("citations",), _read_citations, _write_citations, soft=True),
+    mark=CACHE,
+)
+
+
+def is_blank(text: str, place: str) -> bool:
+    """Whether the wire refuses a text: an empty one everywhere, white space alone outside of assistant messages."""
+    return not text or (place != ASSISTANT and text.isspace())
+
+
+def is_plain(wire: Wire) -> bool:
+    """Whether a block of the wire is a text and nothing else."""
+    return len(wire) == 2 and wire.get("type") == "text"
+
+
+def text_from_wire(block: Wire, reading: Reading) -> Block:
+    """A text, and what it cites."""
+    read = read_item(_TEXT, block, {"type": "text"}, reading)
+    if not read["text"] or read["text"].isspace():
+        reading.unusual = True
+    return read
+
+
+def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A text with what it cites; None for one without visible characters, which is reported."""
+    if is_blank(block["text"], place) and not writing.as_read:
+        writing.loss.drop(
+            path, "empty_content", "representation", "the target takes no text without visible characters"
+        )
+        return None
+    writing.cites = place == ASSISTANT or not writing.stricter
+    return item_to_wire(_TEXT, block, writing, path)

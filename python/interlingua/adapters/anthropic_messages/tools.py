@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.rows import DECLARED, DESCRIPTION, NAME
 from interlingua.adapters._claude.tools import (
     TOOL,
     drop_choice,
@@ -13,73 +14,79 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown, within
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
+from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
+from interlingua.adapters._web_search import with_own_search
+from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
 from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, demands, enforced
-from interlingua.adapters.anthropic_messages.state import finished, replayed
-from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing, cache_from_wire
+from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
 Tool = dict[str, Any]
 Demands = tuple[int, int, int]
 
-# ---------------------------------------------------------------------------------------------- from the wire
+# ---------------------------------------------------------------------------------------------- rows
 
+
+def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
+    schema = tool.get("input_schema")
+    if not writing.as_read:
+        return object_at_root(schema, writing.loss, (*path, "input_schema"))
+    return ABSENT if schema is None else schema
+
+
+def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
+    """The kind of a tool is told by what it holds."""
+
+
+_CUSTOM: Final = "custom"
+_TOOL: Final = Row(
+    {},
+    NAME,
+    DESCRIPTION,
+    by_rule("input_schema", ("input_schema",), dict, _write_schema, soft=True),
+    same("strict", "strict", bool),
+    Member(
+        "type",
+        (),
+        _not_read,
+        lambda tool, writing, path: ABSENT,
+        spelling=lambda raw: _CUSTOM,
+        respell=lambda word, written: _CUSTOM,
+    ),
+    mark=CACHE,
+    beside=DECLARED,
+)
+
+# ---------------------------------------------------------------------------------------------- from the wire
 
 _PLAIN: Final = {"name", "description", "input_schema"}
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
-    kind = tool.get("type", "custom")
-    if kind is not None and kind != "custom":
+    kind = tool.get("type", _CUSTOM)
+    if kind is not None and kind != _CUSTOM:
         name = _defined_name(tool)
         string(kind)
         if "cache_control" in tool:
             reading.unusual = True
         reading.names.add(name)
         return {"kind": "provider", "name": name, "adapter": reading.adapter, "definition": tool}
-    if len(tool) == 3 and tool.keys() == _PLAIN:
+    if len(tool) == 3 and tool.keys() == _PLAIN:  # most tools
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
             if not is_object(schema):
                 reading.unusual = True
             reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
-    canonical: Tool = {"name": named(tool["name"])}
-    fields: dict[str, Any] = {}
-    encoding: dict[str, Any] = {}
-    for name, value in tool.items():
-        match name:
-            case "name":
-                pass
-            case _ if value is None:
-                encoding.setdefault("null", []).append(name)
-            case "description":
-                canonical["description"] = string(value)
-            case "input_schema" if type(value) is dict:
-                canonical["input_schema"] = value
-            case "input_schema" if type(value) is bool:
-                fields[name] = value  # a JSON Schema too, though of no arguments that can be named
-            case "input_schema":
-                raise TypeError(name)
-            case "strict":
-                if type(value) is not bool:
-                    raise TypeError(name)
-                canonical["strict"] = value
-            case "cache_control" if (hint := cache_from_wire(value)) is not None:
-                canonical["cache"] = hint
-                reading.mark(hint)
-            case "type":
-                encoding["type"] = value
-            case _:
-                fields[name] = value
-    reading.names.add(canonical["name"])
-    if "strict" in canonical or "cache_control" in fields or not is_object(canonical.get("input_schema") or {}):
+    schema = tool.get("input_schema")
+    if type(schema) is not dict and schema is not None and type(schema) is not bool:
+        raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
+    if type(schema) is not dict or tool.get("strict") is not None or not is_object(schema):
         reading.unusual = True
-    if fields or encoding:
-        canonical["provider_state"] = reading.keeping(fields, encoding)
-    return canonical
+    return read_item(_TOOL, tool, {}, reading)
 
 
 def _defined_name(definition: Wire) -> str:
@@ -127,6 +134,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     names: set[str] = set()
     strict: Demands | None = None
     taken = not writing.lacks("supports_tools", "tools")
+    if taken:
+        tools = with_own_search(request, writing.endpoint, writing.loss)
     whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
@@ -191,30 +200,10 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"name": writing.told_name(tool["name"], path)}
-    if "description" in tool:
-        wire["description"] = tool["description"]
-    schema = tool.get("input_schema")
-    if not writing.as_read:
-        wire["input_schema"] = object_at_root(schema, writing.loss, (*path, "input_schema"))
-    elif schema is not None:
-        wire["input_schema"] = schema
-    if "strict" in tool:
-        wire["strict"] = tool["strict"]
-    if within(tool, _SIMPLE):
-        return wire
-    for name in ("format", "adapter", "definition"):
-        if name in tool:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
-    state = tool.get("provider_state")
-    if state is not None and writing.encoding_of(tool).get("type") == "custom":
-        wire["type"] = "custom"
-    return finished(tool, wire, TOOL, writing, path)
-
-
-_SIMPLE: Final = frozenset(
-    ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace")
-)
+    if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
+        name = writing.told_name(tool["name"], path)
+        return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
+    return item_to_wire(_TOOL, tool, writing, path)
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:

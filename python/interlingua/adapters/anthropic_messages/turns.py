@@ -8,6 +8,7 @@ instructions stand in `system`, in a native system message, or marked in a user 
 
 from typing import Any
 
+from interlingua.adapters._as_read import note
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import (
     EMPTY_TURN,
@@ -32,8 +33,7 @@ from interlingua.adapters.anthropic_messages.blocks import (
     result_from_wire,
     result_to_wire,
 )
-from interlingua.adapters.anthropic_messages.items import is_server_item
-from interlingua.adapters.anthropic_messages.state import replayed
+from interlingua.adapters.anthropic_messages.items import is_server_item, replayed
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -75,12 +75,12 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         elif role == "system":
             reading.unusual = True
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
-            _form(messages[-1], reading)["in_messages"] = True
+            note(messages[-1], "in_messages", reading.state)
         else:
             where = pointer(("messages", position, "role"))
             raise InvalidWire("the role must be user, assistant or system", path=where)
         if role == previous:
-            _form(messages[first], reading)["start"] = True
+            note(messages[first], "start", reading.state)
         if len(wire) > 2:
             _message_extras(wire, messages[first], reading)
         previous = role
@@ -90,25 +90,12 @@ def _ends_in_thinking(blocks: list[Any]) -> bool:
     return bool(blocks) and blocks[-1]["type"] in THINKING_TYPES
 
 
-def _state(message: Message, reading: Reading) -> dict[str, Any]:
-    return message.setdefault("provider_state", reading.state())
-
-
-def _form(message: Message, reading: Reading) -> dict[str, Any]:
-    return _state(message, reading).setdefault("encoding", {})
-
-
 def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
-    fields: dict[str, Any] = {}
-    for name, value in wire.items():
-        if name in ("role", "content"):
-            continue
-        if value is None:
-            _form(message, reading).setdefault("null", []).append(name)
-        else:
-            fields[name] = value
-    if fields:
-        _state(message, reading)["fields"] = fields
+    others = {name: value for name, value in wire.items() if name not in ("role", "content")}
+    if None in others.values():
+        note(message, "null", reading.state, [name for name in others if others[name] is None])
+    if fields := {name: value for name, value in others.items() if value is not None}:
+        message.setdefault("provider_state", reading.state())["fields"] = fields
         reading.unusual = True
 
 
@@ -181,7 +168,7 @@ class _Turns(Turns[Writing]):
     def close(self) -> None:
         if not self.speaker:
             return
-        content, encoding = self.content, self.encoding
+        content, encoding = self.content, self.spelling
         wire: Wire = {"role": self.speaker, "content": content}
         self.wires.append(wire)
         if not content:

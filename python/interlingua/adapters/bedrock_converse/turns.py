@@ -143,7 +143,7 @@ class _Turns(Turns[Writing]):
         if not self.speaker:
             return
         wire: Wire = {"role": self.speaker, "content": self.content}
-        encoding = self.encoding if self.writing.same_origin else {}
+        encoding = self.spelling if self.writing.same_origin else {}
         if not self.content and encoding.get("blank") != self.speaker:
             wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         elif self.documents is not None and not encoding.get("silent"):

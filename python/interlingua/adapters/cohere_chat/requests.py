@@ -10,6 +10,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    mapped_severity,
     report_foreign_state,
     report_own_state,
     report_parallel,
@@ -37,7 +38,8 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._options import options_to_wire
-from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
+from interlingua.adapters._requests import request_to_wire
+from interlingua.adapters._structured import extract_format, says_json
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
@@ -64,23 +66,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return escape_reserved(request, endpoint, _with_format)
-
-
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written, speaks_json=True)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    loss = Loss(request.get("loss_policy"))
-    try:
-        body = _body(request, endpoint, loss)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
-    return {"method": "POST", "path": PATH, "headers": {}, "body": body}, loss.entries
+    return request_to_wire(request, endpoint, _body, PATH, speaks_json=True)
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -204,7 +190,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
             writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
     elif written != value:
         message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:

@@ -14,8 +14,19 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note, record_quirk
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, marked, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import PLAIN, Order, arranged, moves_behind, note_disorder
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, report_foreign_state, report_unknown, within
+from interlingua.adapters._order import (
+    INSTRUCTIONS,
+    PLAIN,
+    Order,
+    arranged,
+    drop_leading,
+    fold_role,
+    leading_count,
+    marked_blocks,
+    moves_behind,
+    note_disorder,
+)
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     RESULT,
@@ -38,7 +49,6 @@ from interlingua.canonical.loss import Path, pointer
 Message = dict[str, Any]
 Block = dict[str, Any]
 
-INSTRUCTIONS: Final = ("system", "developer")
 CONTENT: Final = frozenset(("role", "parts"))
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -277,11 +287,7 @@ def _leading_to_wire(
     request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
 ) -> int:
     """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
-    count = 0
-    while count < len(messages) and messages[count]["role"] in INSTRUCTIONS:
-        count += 1
-    if count and count == len(messages) and not writing.had_quirk("messages", "empty_content"):
-        count -= 1  # instructions alone are no conversation: the last of them is said by the user
+    count = leading_count(messages, writing)
     parts: list[Wire] = []
     anchor: Path | None = None
     if request.get("system"):
@@ -291,10 +297,7 @@ def _leading_to_wire(
         message, path = messages[position], ("messages", position)
         parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
         report_members(message, writing, path)
-        if message["role"] == "developer":
-            writing.loss.replace(
-                (*path, "role"), "system", "role_folded", "representation", "instructions have one role here"
-            )
+        fold_role(message, path, writing)
         if anchor is None:
             anchor = path
         else:
@@ -310,9 +313,7 @@ def _leading_to_wire(
                 report_joined(messages[position], writing, ("messages", position))
     elif count:
         merges.clear()
-        for position in range(count):
-            where = ("messages", position)
-            writing.loss.drop(where, "empty_content", "representation", "the instructions hold no text")
+        drop_leading(count, writing)
     return count
 
 
@@ -360,7 +361,7 @@ class _Contents:
         elif role == "user":
             parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
         else:
-            parts = self._instructions(message, path)
+            parts = parts_to_wire(marked_blocks(message, path, writing), USER, writing, (*path, "content"))
         if role != "assistant":
             self.step_begun = False
         if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
@@ -401,20 +402,6 @@ class _Contents:
         self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
         self.released += [(path, left, to) for path, left, _ in self.writing.outside]
         self.writing.outside.clear()
-
-    def _instructions(self, message: Message, path: Path) -> list[Wire]:
-        """Instructions inside the conversation are marked in a user turn."""
-        note = "instructions inside a conversation travel marked in a user turn"
-        loss = self.writing.loss
-        loss.replace((*path, "role"), USER, "marker", "weakened", note)
-        blocks: list[Any] = []
-        for index, block in enumerate(message["content"]):
-            if block["type"] == "text" and block["text"]:
-                text = marked(block["text"])
-                loss.replace((*path, "content", index, "text"), text, "marker", "weakened", note)
-                block = {**block, "text": text}
-            blocks.append(block)
-        return parts_to_wire(blocks, USER, self.writing, (*path, "content"))
 
     def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
         """Puts the documented stand-in on the first call of a step whose signature does not exist."""
@@ -567,10 +554,7 @@ def record_quirks(request: Request, encoding: Item, reading: Reading, endpoint: 
                 encoding["call_first"] = True
             break
     if reading.unusual:
-        first = 0
-        while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
-            first += 1
-        note_disorder(messages, RESULTS, endpoint.state, first)
+        note_disorder(messages, RESULTS, endpoint.state)
         _reread(request, encoding, endpoint, to_wire)
 
 

@@ -4,12 +4,12 @@ stands beside that which an item says, both ways: fields, signatures, spellings.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _writing
 from interlingua.adapters._as_read import RESULT_MEDIA, imprint
-from interlingua.adapters._kit import NOTHING, Wire, keep, report_foreign_state, report_unknown
+from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, report_unsaid, write_item
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -155,7 +155,9 @@ class Writing(_writing.Writing):
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls and not self.whole:
-            raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
+            raise InvalidRequest(
+                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
+            )
         name = self.told_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name
@@ -187,29 +189,6 @@ SIBLINGS: Final = frozenset(("thought", "thoughtSignature"))
 """The members beside the data that a block has a place for."""
 
 # ---------------------------------------------------------------------------------------------- beside what an item says, from the wire
-
-
-def kept(
-    block: Block,
-    signature: str | None,
-    fields: dict[str, Any],
-    encoding: dict[str, Any],
-    state: dict[str, Any] | None,
-    reading: Reading,
-) -> Block:
-    """Adds the provider state: what has no canonical meaning, and how the part was spelt."""
-    if fields or encoding or signature is not None or state is not None:
-        block["provider_state"] = state = state or reading.state()
-        if signature is not None:
-            state["signature"] = signature
-        keep(state, fields, encoding)
-    return block
-
-
-def left_over(inner: Wire, known: tuple[str, ...], name: str, fields: dict[str, Any]) -> None:
-    """Keeps the members of a part's data that have no canonical meaning."""
-    if not inner.keys() <= set(known):
-        fields[name] = {key: value for key, value in inner.items() if key not in known}
 
 
 def kind_of(part: Wire) -> str:
@@ -249,21 +228,13 @@ def members_to_wire(item: dict[str, Any], wire: Wire, said: frozenset[str], writ
 _SAID: Final = "the canonical member says it already"
 
 
-def reported(block: Block, known: frozenset[str], writing: Writing, path: Path) -> Mapping[str, Any]:
-    """Reports the members that no item has a place for; gives the block's own provider state."""
-    report_unknown(block, known, writing.loss, path)
-    report_cache(block, writing, path)
-    state: dict[str, Any] | None = block.get("provider_state")
-    if state is None:
-        return NOTHING
-    if writing.endpoint.owns(state):
-        return state
+_EVERY_BLOCK: Final = frozenset(("type", "critical", "provider_state"))
+
+
+def report_beside(block: Block, known: frozenset[str], message: str, writing: Writing, path: Path) -> None:
+    """Reports what stands beside that which a block without members of its own says."""
+    report_unsaid(block, _EVERY_BLOCK | known, writing.loss, path)
     report_foreign_state(block, writing.endpoint, writing.loss, path)
-    return NOTHING
-
-
-def report_stateless(block: Block, message: str, writing: Writing, path: Path) -> None:
-    """Reports the own state of a block that has no members of its own on the wire."""
     state = writing.owned(block)
     if state.get("signature"):
         writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
@@ -271,57 +242,48 @@ def report_stateless(block: Block, message: str, writing: Writing, path: Path) -
         writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
-def finished(block: Block, part: Wire, kind: str, known: frozenset[str], writing: Writing, path: Path) -> Wire:
-    """The part with the members that all items have: the block's own provider state."""
-    state = reported(block, known, writing, path)
-    if not state:
-        return part
-    signature = state.get("signature")
-    if signature or (signature == "" and writing.same_origin):
-        if "thoughtSignature" in part:
-            message = "the block has a signature of its own"
-            writing.loss.drop((*path, "provider_state", "signature"), "combination", "representation", message)
-        else:
-            part["thoughtSignature"] = signature
-    if fields := state.get("fields"):
-        for name, value in fields.items():
-            _replay(part, name, value, kind, writing, (*path, "provider_state", "fields", name))
-    if encoding := state.get("encoding"):
-        if encoding.get("thought") is False:
-            part.setdefault("thought", False)
-        if snake := encoding.get("snake"):
-            part = _respelt(part, kind, snake)
-        if writing.same_origin and (nulls := encoding.get("null")):
-            part = _with_nulls(part, kind, nulls)
-    return part
+# ---------------------------------------------------------------------------------------------- members of all parts
 
 
-def _with_nulls(part: Wire, kind: str, nulls: list[Any]) -> Wire:
-    """The part with the members that were null, where it lacks them."""
-    outer = next((name for name in part if CAMEL.get(name, name) == kind), kind)
-    inner: Any = part.get(outer)
-    for text in nulls:
-        where, _, name = str(text).rpartition(".")
-        if not where:
-            part.setdefault(name, None)
-        elif where == kind and type(inner) is dict:
-            inner.setdefault(name, None)
-    return part
+def written_signature(block: Block, writing: Writing) -> Any:
+    """The signature of a block's own state; `ABSENT` where there is none."""
+    signature = writing.owned(block).get("signature")
+    return signature if signature or (signature == "" and writing.same_origin) else ABSENT
 
 
-def _replay(part: Wire, name: str, value: Any, kind: str, writing: Writing, path: Path) -> None:
-    if name == kind and type(value) is dict and kind != "text":
-        for member, item in value.items():
-            if part[kind].setdefault(member, item) is not item:
-                writing.loss.drop((*path, member), "combination", "representation", _SAID)
-    elif name in part or name in DATA:
-        writing.loss.drop(path, "combination", "representation", _SAID)
-    else:
-        part[name] = value
+def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not str:
+        raise TypeError("thoughtSignature")
+    block.setdefault("provider_state", reading.endpoint.state())["signature"] = raw
 
 
-def _respelt(part: Wire, kind: str, snake: list[str]) -> Wire:
-    """The part under the names that it came with."""
+def _read_thought(raw: Any, _: Block, __: Any) -> None:
+    if raw is not False:
+        raise TypeError("thought")
+
+
+SIGNATURE: Final = Member(
+    "thoughtSignature",
+    ("provider_state",),
+    _read_signature,
+    lambda block, writing, path: written_signature(block, writing),
+)
+SIGNATURE.said = "signature"
+NO_THOUGHT: Final = Member(
+    "thought", (), _read_thought, lambda block, writing, path: ABSENT, lambda raw: VERBATIM, soft=True
+)
+"""Said to be none."""
+
+
+def write_part(row: Row, kind: str, block: Block, writing: Writing, path: Path) -> Wire:
+    """A block as a part whose data has the name `kind`, under the names that it came with."""
+    part = write_item(row, block, writing, path)
+    snake = writing.encoding_of(block).get("snake")
+    return respelt(part, kind, snake) if snake else part
+
+
+def respelt(part: Wire, kind: str, snake: list[str]) -> Wire:
+    """A part under the names that it came with."""
     inner = {CAMEL[name]: name for _, dot, name in (text.rpartition(".") for text in snake) if dot and name in CAMEL}
     if inner and type(part.get(kind)) is dict:
         part[kind] = {inner.get(name, name): value for name, value in part[kind].items()}

@@ -10,19 +10,23 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, parse_data_uri, report_unknown
+from interlingua.adapters._as_read import imprint, note
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same
+from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
+    NO_THOUGHT,
     RESULT,
+    SIGNATURE,
     SYSTEM,
     USER,
     Block,
     Reading,
     Writing,
-    finished,
-    left_over,
     placeholder_or_drop,
+    report_cache,
+    write_part,
 )
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
@@ -30,7 +34,6 @@ from interlingua.canonical.loss import Path
 MEDIA: Final = ("image", "audio", "video", "document")
 _EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
-_KNOWN: Final = BLOCK_MEMBERS | {"source", "media_type", *_EXTRAS}
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
 _OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
@@ -69,12 +72,12 @@ def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def inline_from_wire(
-    inner: Any, fields: dict[str, Any], encoding: dict[str, Any], place: str, reading: Reading
-) -> Block:
+def inline_from_wire(part: Wire, place: str, reading: Reading) -> Block:
     """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    media_type, data = inner["mimeType"], inner["data"]
-    if type(data) is not str or not data or not MEDIA_TYPE.fullmatch(media_type):
+    kind = _block_type(part["inlineData"]["mimeType"])
+    read = read_item(_INLINE_IMAGE if kind == "image" else _INLINE, part, {"type": kind}, reading)
+    media_type, data = read["media_type"], read.pop("data")
+    if not data or not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("inlineData")
     plain = _plain_base64(data)
     if not may_be_base64(plain):
@@ -82,32 +85,29 @@ def inline_from_wire(
     if plain != data:
         spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
         if _base64_as(plain, spelling) == data:
-            encoding["base64"], data = spelling, plain
+            note(read, "base64", reading.state, spelling)
+            data = plain
         else:
             reading.unusual = True
+    read["source"] = {"kind": "base64", "data": data}
     if not _is_usual(media_type, place):
-        encoding["odd"] = True
-    left_over(inner, ("mimeType", "data"), "inlineData", fields)
-    source = {"kind": "base64", "data": data}
-    return {"type": _block_type(media_type), "source": source, "media_type": media_type}
+        note(read, "odd", reading.state, imprint(read, place))
+    return read
 
 
-def file_from_wire(inner: Any, fields: dict[str, Any], place: str, reading: Reading) -> Block:
+def file_from_wire(part: Wire, place: str, reading: Reading) -> Block:
     """A `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    media_type, uri = inner.get("mimeType"), inner["fileUri"]
-    if type(uri) is not str or (media_type is not None and not MEDIA_TYPE.fullmatch(media_type)):
+    media_type, uri = part["fileData"].get("mimeType"), part["fileData"]["fileUri"]
+    if media_type is not None and not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("fileData")
-    known = ("fileUri", "mimeType") if media_type is not None else ("fileUri",)
-    left_over(inner, known, "fileData", fields)
-    source: dict[str, Any] = {"kind": _uri_kind(uri), "data": uri}
-    if source["kind"] == "file_id":
-        source["provider"] = reading.provider
-    block: Block = {"type": _block_type(media_type, uri), "source": source}
-    if media_type is not None:
-        block["media_type"] = media_type
-    if not is_fetched(uri, block["type"], reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
+    kind = _block_type(media_type, uri)
+    read = read_item(_FILE_IMAGE if kind == "image" else _FILE, part, {"type": kind}, reading)
+    read["source"] = {"kind": _uri_kind(uri), "data": read.pop("data")}
+    if read["source"]["kind"] == "file_id":
+        read["source"]["provider"] = reading.provider
+    if not is_fetched(uri, kind, reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
         reading.unusual = True
-    return block
+    return read
 
 
 def _is_usual(media_type: str, place: str) -> bool:
@@ -124,10 +124,31 @@ def _is_usual(media_type: str, place: str) -> bool:
 _PLAIN: Final = re.compile(r"(audio|video|text)/[a-z0-9.+-]+")
 
 
-def detail_from_wire(resolution: Any) -> str | None:
-    """How closely to look at an image; None for a resolution that the contract has no word for."""
-    level = resolution.get("level") if type(resolution) is dict and len(resolution) == 1 else None
-    return DETAIL.back.get(level) if type(level) is str else None
+def _read_detail(raw: Any, block: Block, _: Any) -> None:
+    """How closely to look at an image. The contract has no word for some resolutions."""
+    if type(raw) is not dict or len(raw) != 1 or type(raw["level"]) is not str:
+        raise TypeError("mediaResolution")
+    block["detail"] = DETAIL.back[raw["level"]]
+
+
+def _write_detail(block: Block, _: Writing, __: Path) -> Any:
+    return {"level": DETAIL.there[block["detail"]]} if "detail" in block else ABSENT
+
+
+_DETAIL: Final = Member("mediaResolution", ("detail",), _read_detail, _write_detail, soft=True)
+_BESIDE: Final = ("source", "cache", *_EXTRAS)  # said in the data, or reported with it
+
+
+def _row(name: str, data: Row, *members: Member) -> Row:
+    return Row({}, inside(name, data), *members, NO_THOUGHT, SIGNATURE, beside=_BESIDE, signed=True)
+
+
+_INLINE_DATA: Final = Row({}, same("mimeType", "media_type", str, needed=True), same("data", "data", str, needed=True))
+_FILE_DATA: Final = Row({}, same("fileUri", "data", str, needed=True), same("mimeType", "media_type", str))
+_INLINE: Final = _row("inlineData", _INLINE_DATA)
+_INLINE_IMAGE: Final = _row("inlineData", _INLINE_DATA, _DETAIL)
+_FILE: Final = _row("fileData", _FILE_DATA)
+_FILE_IMAGE: Final = _row("fileData", _FILE_DATA, _DETAIL)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -211,20 +232,17 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             data, new_source = plain, {"kind": "base64", "data": plain}
         if kind == "base64" and not may_be_base64(data):
             return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
-    part: Wire = {}
-    if block_type == "image" and block.get("detail") in DETAIL.there and _takes_detail(place, writing):
-        part["mediaResolution"] = {"level": DETAIL.there[block["detail"]]}
-    _report_medium(block, fitted, data if kind != "base64" else "", new_source, part, writing, path)
-    if kind == "base64":
-        encoding = writing.encoding_of(block)
-        if "base64" in encoding:
-            data = _base64_as(data, encoding["base64"])
-        part["inlineData"] = {"mimeType": fitted, "data": data}
-        return finished(block, part, "inlineData", _KNOWN, writing, path)
-    part["fileData"] = file = {"fileUri": data}
-    if fitted is not None:
-        file["mimeType"] = fitted
-    return finished(block, part, "fileData", _KNOWN, writing, path)
+    said = {**block, "data": data, "media_type": fitted}
+    image = block_type == "image"
+    if not (image and block.get("detail") in DETAIL.there and _takes_detail(place, writing)):
+        said.pop("detail", None)
+    _report_medium(block, said, data if kind != "base64" else "", new_source, writing, path)
+    if kind != "base64":
+        return write_part(_FILE_IMAGE if image else _FILE, "fileData", said, writing, path)
+    spelling = writing.encoding_of(block).get("base64")
+    if spelling is not None:
+        said["data"] = _base64_as(data, spelling)
+    return write_part(_INLINE_IMAGE if image else _INLINE, "inlineData", said, writing, path)
 
 
 def _is_read(source: Mapping[str, Any], media_type: str | None) -> bool:
@@ -330,15 +348,11 @@ def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) 
 
 
 def _report_medium(
-    block: Block,
-    media_type: str | None,
-    uri: str,
-    source: dict[str, Any] | None,
-    part: Wire,
-    writing: Writing,
-    path: Path,
+    block: Block, said: Block, uri: str, source: dict[str, Any] | None, writing: Writing, path: Path
 ) -> None:
-    loss = writing.loss
+    """Reports how a medium is `said` otherwise than it is given."""
+    loss, media_type = writing.loss, said["media_type"]
+    report_cache(block, writing, path)
     if source is not None:
         loss.replace(
             (*path, "source"), source, "unsupported_source", "representation", "the same medium in another form"
@@ -355,6 +369,6 @@ def _report_medium(
             (*path, "type"), read, "unsupported_value", "representation", "the media type says what a medium is"
         )
     for name in _EXTRAS:
-        if block.get(name) not in (None, False) and not (name == "detail" and part):
+        if block.get(name) not in (None, False) and not (name == "detail" and name in said):
             severity = "representation" if block[name] in ("", "auto") else "weakened"
             loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")

@@ -8,14 +8,11 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.adapters._as_read import note
 from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name
 from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
-    CALL_MEMBERS,
     NOTHING,
-    RESULT_MEMBERS,
-    THINKING_MEMBERS,
     Wire,
     arguments_text,
     is_only_named,
@@ -24,24 +21,23 @@ from interlingua.adapters._kit import (
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
+    NO_THOUGHT,
     RESULT,
     SIBLINGS,
+    SIGNATURE,
     SYSTEM,
     USER,
     Block,
     Reading,
     Writing,
-    finished,
-    kept,
     kind_of,
-    left_over,
     placeholder_or_drop,
-    report_stateless,
-    reported,
+    report_beside,
+    write_part,
+    written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
     MEDIA,
-    detail_from_wire,
     file_from_wire,
     inline_from_wire,
     medium_to_wire,
@@ -55,64 +51,121 @@ from interlingua.canonical.loss import Path, pointer
 # ---------------------------------------------------------------------------------------------- calls and results, from the wire
 
 
-def call_from_wire(
-    inner: Any, fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
-) -> tuple[Block, dict[str, Any] | None]:
-    """A `functionCall`, and its state. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    name, arguments, wire_id = inner["name"], inner.get("args"), inner.get("id")
-    if type(name) is not str or not name or (wire_id is not None and type(wire_id) is not str):
-        raise TypeError("functionCall")
-    if arguments is None:
-        encoding["args"] = "null" if "args" in inner else "absent"
-        arguments = {}
-    elif type(arguments) is not dict:
-        raise TypeError("args")
-    known = ("name", "args", "id") if wire_id is not None else ("name", "args")
-    left_over(inner, known, "functionCall", fields)
-    block = {"type": "tool_use", "id": reading.call(name, wire_id or None), "name": name, "input": arguments}
-    return block, (reading.state(id=wire_id) if wire_id is not None else None)
+def _read_response(raw: Any, said: Block, _: Any) -> None:
+    said["response"] = raw
 
 
-def result_from_wire(
-    inner: Any, media: list[Block], fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
-) -> tuple[Block, dict[str, Any] | None]:
-    """A `functionResponse` whose own parts are `media`, and its state.
+def _read_arguments(raw: Any, _: Block, __: Any) -> None:
+    raise TypeError("args")
 
-    Raises `TypeError` for one that is not shaped as documented.
-    """
-    name, wire_id = inner.get("name", ""), inner.get("id")
-    if type(name) is not str or (wire_id is not None and type(wire_id) is not str):
-        raise TypeError("functionResponse")
-    content, is_error = _unwrapped(inner.get("response", _ABSENT), encoding)
-    known = ("name", "response") if wire_id is None else ("name", "response", "id")
-    if type(inner.get("parts")) is list:
-        known = (*known, "parts")
-        if not inner["parts"]:
-            encoding["parts"] = True
-        content += media
-    left_over(inner, known, "functionResponse", fields)
+
+def _write_arguments(block: Block, writing: Writing, path: Path) -> Wire:
+    """Arguments that are not an object: a free text travels as the one argument `input`."""
+    if block.get("kind", "function") != "function":
+        return call_as_arguments(block.get("input_raw"), writing.loss, path)
+    if "input_raw" in block:
+        message = "the wire takes a JSON object as arguments"
+        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+    said: Wire = block["input"]
+    return said
+
+
+_NAME: Final = tool_name(lambda block, writing, path: writing.call(block, path, writing.owned(block).get("id") or None))
+_ARGUMENTS: Final = Member(
+    "args",
+    ("input", "input_raw"),
+    _read_arguments,
+    _write_arguments,
+    respell=lambda word, written: written or ABSENT,  # null, or not there at all
+    always=True,
+)
+_ARGUMENTS.plain = dict
+
+
+def _read_id(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not str:
+        raise TypeError("id")
+    block["provider_state"] = reading.state(id=raw)
+
+
+def _write_id(block: Block, writing: Writing, _: Path) -> Any:
+    return writing.owned(block).get("id", ABSENT)
+
+
+_ID: Final = Member("id", ("provider_state",), _read_id, _write_id)
+_CALL: Final = Row(
+    {},
+    inside("functionCall", Row({}, _NAME, _ARGUMENTS, _ID)),
+    NO_THOUGHT,
+    SIGNATURE,
+    beside=("id", "kind"),
+    signed=True,
+)
+_RESULT: Final = Row(
+    {},
+    inside(
+        "functionResponse",
+        Row(
+            {},
+            same("name", "name", str),
+            same("id", "id", str),
+            Member(
+                "response", ("response",), _read_response, lambda block, writing, path: block.get("response", ABSENT)
+            ),
+            same("parts", "parts", list, soft=True),
+        ),
+    ),
+    NO_THOUGHT,
+    SIGNATURE,
+    beside=("tool_use_id", "content", "is_error"),
+    signed=True,
+)
+
+
+def _call_from_wire(part: Wire, reading: Reading) -> Block:
+    """A `functionCall`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    block = read_item(_CALL, part, {"type": "tool_use", "input": {}}, reading)
+    wire_id = part["functionCall"].get("id")
+    block["id"] = reading.call(block["name"], wire_id or None)
+    return block
+
+
+def _result_from_wire(part: Wire, reading: Reading) -> Block:
+    """A `functionResponse`. Raises `TypeError` for one that is not shaped as documented."""
+    said = read_item(_RESULT, part, {}, reading)
+    name, wire_id = said.get("name", ""), said.get("id")
+    if "name" in part["functionResponse"] and "name" not in said:
+        raise TypeError("name")
+    spelt: dict[str, Any] = {}
+    content, is_error = _unwrapped(said.get("response", ABSENT), spelt)
+    if "parts" in said:
+        if not said["parts"]:
+            spelt["parts"] = True
+        content += _parts_of_result(said["parts"], reading)
     canonical, call_id, call_name = reading.result(name, wire_id or None)
     if call_name != name:
-        encoding["name"] = name if "name" in inner else None
-    state = None
+        spelt["name"] = said.get("name")
     if wire_id != call_id:
-        encoding["id"] = wire_id
-    if wire_id is not None:
-        state = reading.state(id=wire_id)
+        spelt["id"] = wire_id
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
         result["is_error"] = True
-    return result, state
+    if "provider_state" in said:
+        result["provider_state"] = said["provider_state"]
+    if wire_id is not None:
+        result.setdefault("provider_state", reading.state())["id"] = wire_id
+    for word, value in spelt.items():
+        note(result, word, reading.state, value)
+    return result
 
 
-_ABSENT: Final = object()
 _WRAPPERS: Final = ("result", "output", "error")
 
 
 def _unwrapped(response: Any, encoding: dict[str, Any]) -> tuple[list[Block], bool]:
     """What a tool said, out of the object that the wire demands, and whether it failed."""
-    if response is _ABSENT or response is None:
-        encoding["response"] = "absent" if response is _ABSENT else "null"
+    if response is ABSENT:  # null, or not there at all
+        encoding["response"] = "absent"
         return [], False
     if type(response) is not dict:  # the wire wants an object, but this is what the tool said
         encoding["response"] = "text" if type(response) is str else "bare"
@@ -155,27 +208,7 @@ def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A call as a part."""
     if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):
         return plain_call_to_wire(block, writing, path)
-    wire_id = writing.owned(block).get("id")
-    call: Wire = {"name": writing.call(block, path, wire_id or None), "args": block["input"]}
-    if wire_id is not None:
-        call["id"] = wire_id
-    if "input_raw" in block or block.get("kind", "function") != "function":
-        _free_text_to_wire(block, call, writing, path)
-    if not call["args"] and (missing := writing.encoding_of(block).get("args")):
-        if missing == "null":
-            call["args"] = None
-        else:
-            del call["args"]
-    return finished(block, {"functionCall": call}, "functionCall", CALL_MEMBERS, writing, path)
-
-
-def _free_text_to_wire(block: Block, call: Wire, writing: Writing, path: Path) -> None:
-    """Arguments that are not an object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        call["args"] = call_as_arguments(block.get("input_raw"), writing.loss, path)
-    else:
-        message = "the wire takes a JSON object as arguments"
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+    return write_part(_CALL, "functionCall", block, writing, path)
 
 
 def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
@@ -186,7 +219,7 @@ def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wi
             case "object" if not is_error and (value := parse_arguments(texts[0])):
                 if (len(value) > 1 or next(iter(value)) not in _WRAPPERS) and arguments_text(value) == texts[0]:
                     return value
-            case "json" if (found := _json_value(texts[0])) is not _ABSENT:
+            case "json" if (found := _json_value(texts[0])) is not ABSENT:
                 return {key: found}
             case _:
                 pass
@@ -197,20 +230,20 @@ def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wi
 def unwrapped(said: Wire, encoding: Mapping[str, Any]) -> Any:
     """What a tool said as it came, where that was no object."""
     match encoding.get("response"):
-        case "absent" | "null" if not said:
-            return None
+        case "absent" if not said:
+            return ABSENT
         case "text" if type(said.get("result")) is str:
             return said["result"]
         case "bare" if type(said.get("result")) is str:
             value = _parsed(said["result"])
-            return said if value in (_ABSENT, None) or type(value) in (str, dict) else value
+            return said if value is ABSENT or value is None or type(value) in (str, dict) else value
         case _:
             return said
 
 
 def _json_value(text: str) -> Any:
     value = _parsed(text)
-    return _ABSENT if type(value) is str or _is_texts(value) else value
+    return ABSENT if type(value) is str or _is_texts(value) else value
 
 
 def _parsed(text: str) -> Any:
@@ -218,8 +251,8 @@ def _parsed(text: str) -> Any:
     try:
         value = json.loads(text)
     except InvalidRequest:
-        return _ABSENT
-    return value if json.dumps(value).decode() == text else _ABSENT
+        return ABSENT
+    return value if json.dumps(value).decode() == text else ABSENT
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -275,88 +308,49 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
-    nulls: list[str] = []
-    if None in part.values():
-        # some clients write all members that a part can have
-        nulls = [name for name in part if part[name] is None]
-        part = {name: value for name, value in part.items() if value is not None}
     members, snake = camelised(part), snaked(part)
-    named = [name for name in DATA if name in members]
-    if len(named) > 1 or (not named and not (members.get("thought") is True and members.keys() <= SIBLINGS)):
+    said = [
+        name for name in members if members[name] is not None
+    ]  # some clients write all members that a part can have
+    named = [name for name in DATA if name in said]
+    thought = members.get("thought") is True
+    if len(named) > 1 or not (named or (thought and SIBLINGS.issuperset(said))):
         return None
     kind = named[0] if named else "text"
-    fields: dict[str, Any] = {}
-    encoding: dict[str, Any] = {} if named else {"absent": True}
-    inner: Any = members.get(kind, "")
-    if kind != "text":
-        if type(inner) is not dict:
-            return None
-        if None in inner.values() and (
-            silent := [name for name in inner if inner[name] is None and name not in _SPELT]
-        ):
-            nulls += [f"{kind}.{name}" for name in silent]
-            inner = {name: value for name, value in inner.items() if name not in silent}
+    inner: Any = members.get(kind)
+    if type(inner) is dict and kind != "text":
         snake += [f"{kind}.{name}" for name in snaked(inner)]
-        inner = camelised(inner)
-    signature = members.get("thoughtSignature")
-    if signature is not None and type(signature) is not str:
-        return None
-    state: dict[str, Any] | None = None
+        members = {**members, kind: camelised(inner)}
     match kind:
-        case "text" if type(inner) is not str:
-            return None
-        case "text" if members.get("thought") is True:
-            block: Block = {"type": "thinking", "text": inner}
-            state = reading.state()
-            if signature is not None:
-                block["signature"], signature = signature, None
-            if place != MODEL:
-                reading.unusual = True
-            if not inner:
-                encoding["empty"] = place
         case "text":
-            block = {"type": "text", "text": inner}
-            if not inner:
-                encoding["empty"] = place
+            if thought:
+                block = read_item(
+                    _THINKING, members, {"type": "thinking", "text": "", "provider_state": reading.state()}, reading
+                )
+                reading.unusual = reading.unusual or place != MODEL
+            else:
+                block = read_item(_TEXT, members, {"type": "text"}, reading)
+            if not block["text"]:
+                note(block, "empty", reading.state, place)
         case "inlineData":
-            block = inline_from_wire(inner, fields, encoding, place, reading)
+            block = inline_from_wire(members, place, reading)
         case "fileData":
-            block = file_from_wire(inner, fields, place, reading)
-        case "functionCall":
-            if place != MODEL:
-                return None
-            block, state = call_from_wire(inner, fields, encoding, reading)
+            block = file_from_wire(members, place, reading)
+        case "functionCall" if place == MODEL:
+            block = _call_from_wire(members, reading)
+        case "functionResponse" if place == USER:
+            block = _result_from_wire(members, reading)
         case _:
-            if place != USER:
-                return None
-            block, state = result_from_wire(inner, _parts_of_result(inner, reading), fields, encoding, reading)
-    for name, value in members.items():
-        if name == kind or (name == "thoughtSignature" and value is not None):
-            continue
-        if name == "thought" and value is False:
-            encoding["thought"] = False
-        elif name == "mediaResolution" and block["type"] == "image" and (detail := detail_from_wire(value)) is not None:
-            block["detail"] = detail
-        elif not (name == "thought" and block["type"] == "thinking"):
-            fields[name] = value
+            return None
     if snake:
-        encoding["snake"] = snake
-    if nulls:
-        encoding["null"] = nulls
-    if "odd" in encoding:  # known by what the block is in the end
-        encoding["odd"] = imprint(block, place)
-    return kept(block, signature, fields, encoding, state, reading)
+        note(block, "snake", reading.state, snake)
+    return block
 
 
-_SPELT: Final = frozenset(("args", "response", "name", "parts"))
-"""Members of calls and results whose null has a spelling of its own."""
-
-
-def _parts_of_result(inner: Any, reading: Reading) -> list[Block]:
+def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
     """The media of a result. Raises `TypeError` for what is not shaped as documented."""
     found: list[Block] = []
-    parts = inner.get("parts")
-    for part in parts if type(parts) is list else ():
+    for part in parts:
         if type(part) is not dict:
             raise TypeError("parts")
         block = block_from_part(part, RESULT, reading)
@@ -366,8 +360,7 @@ def _parts_of_result(inner: Any, reading: Reading) -> list[Block]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-TEXT_MEMBERS: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
+_OPAQUE: Final = frozenset(("adapter", "provider", "origin", "kind", "value"))
 
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
@@ -420,8 +413,7 @@ def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     if not text and not _came_empty(block, place, writing):
         _report_empty(writing, path)
         return None
-    report_text_extras(block, writing, path)
-    return finished(block, {"text": text}, "text", TEXT_MEMBERS, writing, path)
+    return write_part(_TEXT, "text", block, writing, path)
 
 
 def _came_empty(block: Block, place: str, writing: Writing) -> bool:
@@ -443,16 +435,6 @@ def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None
     )
 
 
-def report_text_extras(block: Block, writing: Writing, path: Path) -> None:
-    """Reports what the wire has no place for beside a text."""
-    if block.get("citations"):
-        message = "citations have no form in requests"
-        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    if block.get("refusal"):
-        message = "the wire has no mark of refusal on text"
-        writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-
-
 def is_own_thinking(block: Block, writing: Writing) -> bool:
     """Whether reasoning came from here; a block that says no origin has that of its message."""
     state = block.get("provider_state")
@@ -472,18 +454,50 @@ def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) ->
     if not text and not signature and not _came_empty(block, place, writing):
         _report_empty(writing, path)
         return None
-    part: Wire = {"text": text, "thought": True}
-    if writing.encoding_of(block).get("absent") and not text:
-        del part["text"]
-    if signature or (signature == "" and writing.same_origin):
-        part["thoughtSignature"] = signature
-    elif writing.owned(block).get("signature"):
-        message = "reasoning has its signature as a member"
-        writing.loss.move(
-            (*path, "provider_state", "signature"), (*path, "signature"), "combination", "representation", message
-        )
-    return finished(block, part, "text", THINKING_MEMBERS, writing, path)
+    return write_part(_THINKING, "text", block, writing, path)
 
+
+def _read_text(raw: Any, block: Block, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("text")
+    block["text"] = raw
+
+
+def _read_proof(raw: Any, block: Block, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("thoughtSignature")
+    block["signature"] = raw
+
+
+def _write_proof(block: Block, writing: Writing, path: Path) -> Any:
+    """The signature of reasoning, which is a member of the block."""
+    signature, beside = block.get("signature"), written_signature(block, writing)
+    where = (*path, "provider_state", "signature")
+    if signature or (signature == "" and writing.same_origin):
+        if beside is not ABSENT:
+            message = "the block has a signature of its own"
+            writing.loss.drop(where, "combination", "representation", message)
+        return signature
+    if beside is not ABSENT and beside:
+        message = "reasoning has its signature as a member"
+        writing.loss.move(where, (*path, "signature"), "combination", "representation", message)
+    return beside
+
+
+_TEXT: Final = Row({}, same("text", "text", str, needed=True), NO_THOUGHT, SIGNATURE, signed=True)
+_THINKING: Final = Row(
+    {"thought": True},
+    Member(
+        "text",
+        ("text",),
+        _read_text,
+        lambda block, writing, path: block["text"],
+        respell=lambda word, written: written or ABSENT,
+        always=True,
+    ),
+    Member("thoughtSignature", ("signature",), _read_proof, _write_proof),
+    signed=True,
+)
 
 # ---------------------------------------------------------------------------------------------- to the wire: items of the provider
 
@@ -507,8 +521,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
     # the item is verbatim: what its block says beside it has no place in it
-    reported(block, _OPAQUE, writing, path)
-    report_stateless(block, "the item goes back verbatim", writing, path)
+    report_beside(block, _OPAQUE, "the item goes back verbatim", writing, path)
     return value
 
 
@@ -526,9 +539,9 @@ def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> b
 def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
     content: list[Block] = block["content"]
-    if len(block) == 3 and len(content) == 1 and len(said := content[0]) == 2 and said["type"] == "text":
+    if len(block) == 3 and len(content) == 1 and len(first := content[0]) == 2 and first["type"] == "text":
         called, call_id = _answered(block, writing, NOTHING, path)
-        answer: Wire = {"name": called, "response": {"result": said["text"]}}
+        answer: Wire = {"name": called, "response": {"result": first["text"]}}
         if call_id is not None:
             answer["id"] = call_id
         return {"functionResponse": answer}
@@ -556,28 +569,28 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             media.append(part)
     encoding = writing.encoding_of(block)
     name, wire_id = _answered(block, writing, encoding, path)
-    response: Wire = {"name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
+    said = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
     if wire_id is not None:
-        response["id"] = wire_id
+        said["id"] = wire_id
     if encoding and writing.same_origin:
-        _spell(response, encoding, writing)
+        _spell(said, encoding, writing)
     if media or late or (encoding.get("parts") and writing.same_origin):
-        response["parts"] = media + late
+        said["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
         if texts == [""]:
-            first = next(at for at, item in enumerate(content) if item["type"] == "text")
+            empty = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
-            writing.loss.drop((*path, "content", first), "empty_content", "representation", message)
-    return finished(block, {"functionResponse": response}, "functionResponse", RESULT_MEMBERS, writing, path)
+            writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
+    return write_part(_RESULT, "functionResponse", said, writing, path)
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
     """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None and not (writing.paired and "name" in encoding):
-        message = "the result answers no call before it"
+        message = "no call before this result has its id"
         raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
     return call or ("", None)
 
@@ -592,9 +605,7 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     """A block of a result as a part; texts have no members of their own inside a result."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
-    report_text_extras(item, writing, path)
-    reported(item, TEXT_MEMBERS, writing, path)
-    report_stateless(item, "a text of a result has no members of its own", writing, path)
+    report_beside(item, frozenset(("text",)), "a text of a result has no members of its own", writing, path)
     return {"text": item["text"]}
 
 
@@ -607,5 +618,3 @@ def _spell(response: Wire, encoding: Mapping[str, Any], writing: Writing) -> Non
             else:
                 response[name] = encoding[name]
     response["response"] = unwrapped(response["response"], encoding)
-    if response["response"] is None and encoding["response"] == "absent":
-        del response["response"]

@@ -12,6 +12,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     is_stored,
+    mapped_severity,
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
@@ -128,16 +129,19 @@ def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> N
         wire["includeThoughts"] = taken["display"] == "summarized"
     if wire:
         config["thinkingConfig"] = wire
+    mapped = mapped_severity(reasoning, taken)
     for name in _MEMBERS:
         before, after = reasoning.get(name), taken.get(name)
         if before == after:
             continue
         if after is None:
-            severity = "representation" if name == "mode" and before in ("enabled", "adaptive") else "weakened"
+            severity = "weakened" if name == "display" else mapped
+            if name == "mode" and before in ("enabled", "adaptive"):
+                severity = "representation"
             message = f"the target does not take this {name} of reasoning"
             writing.loss.drop(("reasoning", name), "reasoning_mapped", severity, message)
         else:
-            severity = "representation" if before is None else "weakened"
+            severity = "representation" if before is None else mapped
             message = "reasoning in the target's terms"
             writing.loss.replace(("reasoning", name), after, "reasoning_mapped", severity, message)
     report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))

@@ -12,6 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
+from interlingua.adapters._as_read import note
 from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
@@ -183,7 +184,7 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     if fields:
         state["fields"] = {"choice": fields}
     if encoding:
-        state["encoding"] = {"choice": encoding}
+        note(choice, "choice", endpoint.state, encoding)
     return choice
 
 
@@ -214,11 +215,10 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
         state["fields"] = {**fields, **state.get("fields", {})}
     if not choices:
         given: Any = body.get("candidates")
-        state["encoding"] = {
-            "candidates": "absent" if "candidates" not in body else "null" if given is None else "empty"
-        }
+        came = "absent" if "candidates" not in body else "null" if given is None else "empty"
+        note(response, "candidates", endpoint.state, came)
     elif "promptFeedback" in fields and not response["message"]["content"] and _is_blocked(response, state):
-        state.setdefault("encoding", {})["candidates"] = "given"  # other blocked prompts have none
+        note(response, "candidates", endpoint.state, "given")  # other blocked prompts have none
     return response
 
 
@@ -275,7 +275,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     loss = Loss()
     writing = Writing(response, endpoint, loss)
     state = writing.owned(response)
-    encoding = state.get("encoding") or {}
+    encoding = writing.encoding_of(response)
     body: Wire = {}
     alternatives: list[dict[str, Any]] = response.get("alternatives") or []
     try:
@@ -339,7 +339,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     message = choice["message"]
     writing.message = message
     state = writing.owned(choice)
-    encoding = (state.get("encoding") or {}).get("choice") or {}
+    encoding = writing.encoding_of(choice).get("choice") or {}
     fields = (state.get("fields") or {}).get("choice")
     fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []

@@ -21,6 +21,7 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.gemini_generate.context import Reading, Writing, members_to_wire, report_cache
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical import json
@@ -456,6 +457,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         for position in range(len(tools)):
             writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
         return
+    if tools:
+        tools = with_own_search(request, writing.endpoint, writing.loss)
     wires: list[Wire] = []
     functions: list[Wire] = []
     open_run = False  # whether the functions still stand together

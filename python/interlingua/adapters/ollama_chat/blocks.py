@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
-    NOTHING,
     parse_data_uri,
     report_foreign_state,
     report_own_state,
@@ -72,7 +71,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
 
 def _link(block: Block, writing: Writing) -> str | None:
     """The spelling of an own image that is no bare base64 data, when it still says the image."""
-    written = (writing.owned(block).get("encoding") or NOTHING).get("image")
+    written = writing.encoding_of(block).get("image")
     if not isinstance(written, str):
         return None
     read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))

@@ -96,7 +96,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
     state = writing.owned(message)
-    encoding = state.get("encoding") or NOTHING
+    encoding = writing.encoding_of(message)
     if role == "tool":
         wire = _result_to_wire(message, path, encoding, writing)
     else:
@@ -313,7 +313,7 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
         elif message["role"] == "tool" and (answered := _answered(message)) is not None:
             call, called_id = calls.get(answered, ("", None))
             state = writing.owned(message)
-            absent = (state.get("encoding") or NOTHING).get("absent", ())
+            absent = writing.encoding_of(message).get("absent", ())
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
             said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
             named = writing.owned(message["content"][0]).get("id", called_id)

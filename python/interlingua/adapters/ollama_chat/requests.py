@@ -9,6 +9,7 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
+    mapped_severity,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
@@ -86,17 +87,15 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
-    state = request.get("provider_state")
-    own = state is not None and endpoint.owns(state)
     named: str | None = request.get("model")
     if named is not None:
         named = named.partition(":")[2] or named
     model = endpoint.model or named
     writing = Writing(request, endpoint, loss)
-    encoding: Mapping[str, Any] = (state.get("encoding") or NOTHING) if state is not None and own else NOTHING
+    encoding = writing.encoding
     body: Wire = {} if model is None else {"model": model}
     body["messages"] = messages_to_wire(request, writing)
-    if not body["messages"] and not own:
+    if not body["messages"] and not writing.same_origin:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -114,10 +113,8 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if encoding.get("messages") == "absent" and not body["messages"]:
         del body["messages"]
     put_back_silent(body, encoding)
-    if own and state is not None:
-        report_own_state(state, loss, (), fields=True)
-    elif state is not None:
-        report_foreign_state(request, endpoint, loss, ())
+    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_foreign_state(request, endpoint, loss, ())
     return body
 
 
@@ -156,7 +153,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
         return
     message = "reasoning is asked for in the target's terms"
     if written:
-        writing.loss.replace((name,), written, "reasoning_mapped", "weakened", message)
+        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
     else:
         message = "the target has no such setting of reasoning; ask for an effort"
         writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
@@ -333,7 +330,7 @@ def from_wire_request(
         request["stream"] = True
         encoding["stream"] = "absent"
     keep_read(request, encoding)
-    request["provider_state"] = endpoint.state(encoding=encoding) if encoding else endpoint.state()
+    request["provider_state"] = endpoint.state(encoding=encoding)
     return extract_format(request), []
 
 

@@ -1,6 +1,5 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
@@ -11,7 +10,7 @@ from interlingua.adapters._answers import (
     report_stop_sequence,
     report_usage,
 )
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, keep, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
@@ -44,11 +43,9 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str 
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -> Wire:
-    state = response.get("provider_state")
-    own = state is not None and endpoint.owns(state)
     writing = Writing(response, endpoint, loss)
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
-    body = end_to_wire(response, endpoint, message, created_at)
+    body = end_to_wire(response, writing, message, created_at)
     report_end(response, finish_from_wire(body.get("done_reason"), response["message"]["content"]), loss, ())
     report_stop_sequence(response, loss, ())
     report_usage(response, _UNCOUNTED, loss)
@@ -59,17 +56,14 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
         for name in sorted(logprobs.keys() - {"content"}):
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
     report_rest(response, loss)
-    if state is not None and not own:
-        report_foreign_state(response, endpoint, loss, ())
+    report_foreign_state(response, endpoint, loss, ())
     return body
 
 
-def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_at: str = CREATED) -> Wire:
+def end_to_wire(response: Response, writing: Writing, message: Wire, created_at: str = CREATED) -> Wire:
     """An answer around its message; the last line of a stream, when the message says no more."""
-    state = response.get("provider_state")
-    own = state is not None and endpoint.owns(state)
-    fields: Mapping[str, Any] = (state.get("fields") or NOTHING) if state is not None and own else NOTHING
-    encoding: Mapping[str, Any] = (state.get("encoding") or NOTHING) if state is not None and own else NOTHING
+    state, encoding = writing.owned(response), writing.encoding_of(response)
+    own = bool(state)
     body: Wire = {}
     if (model := response.get("model")) is not None:
         body["model"] = model.partition(":")[2] or model
@@ -89,7 +83,7 @@ def end_to_wire(response: Response, endpoint: Endpoint, message: Wire, created_a
         body["done_reason"] = raw
     for name in encoding.get("absent", ()):
         body.pop(name, None)
-    return {**body, **encoding.get("empty", NOTHING), **fields}
+    return {**body, **encoding.get("empty", NOTHING), **(state.get("fields") or NOTHING)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -143,14 +137,11 @@ def read_answer(body: Wire, reading: Reading) -> Response:
     if (usage := usage_from_wire(body)) is not None:
         response["usage"] = usage
     response["finish_reason"] = finish_from_wire(raw, message["content"])
-    state = response["provider_state"] = reading.endpoint.state()
-    if fields:
-        state["fields"] = fields
     encoding: dict[str, Any] = {"empty": empty} if empty else {}
     if "done" not in body:
         encoding["absent"] = ["done"]
-    if encoding:
-        state["encoding"] = encoding
+    response["provider_state"] = reading.endpoint.state()
+    keep(response["provider_state"], fields, encoding)
     return response
 
 

@@ -89,7 +89,7 @@ class _Writer(Writer):
         """The line that ends the answer, with the members that the message has beside its content."""
         fields = self.writing.owned(response["message"]).get("fields") or NOTHING
         message = {"role": "assistant", "content": "", **fields}
-        self.put(None, end_to_wire(response, self.endpoint, message, self.created_at))
+        self.put(None, end_to_wire(response, self.writing, message, self.created_at))
 
     def fail(self, error: dict[str, Any]) -> None:
         """The error, as a line."""

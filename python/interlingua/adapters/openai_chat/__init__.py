@@ -10,15 +10,14 @@ mended into what the wire accepts: results directly behind their calls, media ou
 grammar, nothing empty. The chunks of a stream are patches on the answer as if it came whole, which is read at the end, so
 that both ways give the same.
 
-The sections: tables · context · nameless (calls without ids) · parts · contents · reasoning · tools · messages, turns
-(their blocks sorted into members) and citations · requests and settings of reasoning · responses · stream reader (its choices
-and calls) and writer · errors · estimates.
+The sections: tables · parts (content) · reasoning and its settings · tools · messages and turns (the blocks of an assistant
+sorted into members) · requests · responses · stream choices, reader and writer.
 """
 
 from typing import Final
 
-from interlingua.adapters.openai_chat.errors import error, to_wire_error
-from interlingua.adapters.openai_chat.estimates import estimate
+from interlingua.adapters._estimates import estimate
+from interlingua.adapters._openai_errors import error, to_wire_error
 from interlingua.adapters.openai_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_chat.responses import from_wire_response, to_wire_response
 from interlingua.adapters.openai_chat.stream_reader import stream_decoder

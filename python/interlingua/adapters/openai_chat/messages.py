@@ -16,24 +16,21 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import MESSAGE, Wanted, arranged, moves_behind, note_disorder, result_of
-from interlingua.adapters.openai_chat.contents import (
-    content_from_wire,
-    content_to_wire,
-    filled,
-    finish_message,
-    finish_reading,
-    spelt,
-    write_emptiness,
-)
-from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import (
     SYSTEM,
     TOOL,
     USER,
     Block,
+    content_from_wire,
+    content_to_wire,
+    filled,
+    finish_message,
+    finish_reading,
     part_to_wire,
+    spelt,
+    write_emptiness,
 )
-from interlingua.adapters.openai_chat.tables import NAME
+from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS
 from interlingua.adapters.openai_chat.turns import OF_THE_MODEL, assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire

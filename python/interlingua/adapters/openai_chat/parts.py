@@ -1,5 +1,5 @@
 """
-Content parts and blocks, by rows: `part_to_wire` above `part_from_wire`.
+Content: parts and blocks, by rows, the citations of a text, and what all messages have.
 
 A part that cannot be read in full becomes an opaque block: it is kept whole and goes back whole, and nothing of it is guessed.
 """
@@ -10,7 +10,15 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import (
+    MESSAGE_MEMBERS,
+    NOTHING,
+    Wire,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+    within,
+)
 from interlingua.adapters._media import (
     document_as_text,
     inline,
@@ -30,17 +38,21 @@ from interlingua.adapters._openai_parts import (
     CacheMark,
     address,
     detail,
+    file_name,
     is_of_another,
     opaque,
     report_media_type,
     report_of_document,
 )
-from interlingua.adapters.openai_chat.context import Reading, Writing
-from interlingua.adapters.openai_chat.tables import AUDIO
+from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Reading, Writing, extras
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
+Message = dict[str, Any]
 
 USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
 
@@ -98,12 +110,6 @@ def _write_data(block: Item, _: Writing, __: Path) -> Any:
     return block["source"]["data"]
 
 
-def _read_file_name(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("filename")
-    block["name"] = raw
-
-
 def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     name = block.get("name")
     if name is not None:
@@ -116,7 +122,7 @@ def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     return "document"
 
 
-_FILE_NAME: Final = Member("filename", ("name",), _read_file_name, _write_file_name, always=True, soft=True)
+_FILE_NAME: Final = file_name(_write_file_name, soft=True)
 _TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
 _SAID: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
 _REFUSAL: Final = Row(
@@ -376,3 +382,253 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
 def _begun(kind: str, part: str, reading: Reading) -> Block:
     """A block that is known by the type of its part."""
     return {"type": kind, "provider_state": reading.state(encoding={"part": part})}
+
+
+# ---------------------------------------------------------------------------------------------------- citations
+
+_CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
+_NEVER_NESTED: Final = ("type", *_CITED)
+
+
+def own_citations(block: Block, writing: Writing) -> bool:
+    """Whether all citations of a text came from this provider."""
+    return all(writing.owned(citation) for citation in block["citations"])
+
+
+def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
+    """The annotations of a text that this provider cited; None when there are none of its own."""
+    if not block.get("citations") or not own_citations(block, writing):
+        return None
+    return [_annotation_to_wire(citation) for citation in block["citations"]]
+
+
+def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
+    state, kind = citation["provider_state"], citation["type"]
+    fields: Wire = state.get("fields") or {}
+    read = {name: citation[name] for name in _CITED if name in citation}
+    if (state.get("encoding") or {}).get("flat"):
+        return {**fields, **read, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
+
+
+def annotations_from_wire(
+    annotations: Any, said: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
+) -> None:
+    """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
+    if not annotations:
+        encoding.setdefault("empty", {})["annotations"] = annotations
+    elif (
+        len(said) == 1
+        and said[0]["type"] == "text"
+        and isinstance(annotations, list)
+        and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in annotations)
+    ):
+        said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
+    else:
+        fields["annotations"] = annotations
+
+
+def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
+    kind = item["type"]
+    inner = item.get(kind)
+    source: Wire = inner if isinstance(inner, dict) and kind not in _NEVER_NESTED else item
+    nested = source is inner
+    citation: dict[str, Any] = {"type": kind}
+    rest: dict[str, Any] = {}
+    for name, value in source.items():
+        if name == "type" and not nested:
+            continue
+        fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
+        (citation if name in _CITED and fits else rest)[name] = value
+    fields = rest
+    if nested:
+        fields = {name: value for name, value in item.items() if name not in ("type", kind)}
+        if rest:
+            fields[kind] = rest
+    citation["provider_state"] = reading.state()
+    if fields:
+        citation["provider_state"]["fields"] = fields
+    if not nested:
+        citation["provider_state"]["encoding"] = {"flat": True}
+    return citation
+
+
+# ---------------------------------------------------------------------------------------------------- the content of a message, and what all have
+
+
+def content_to_wire(
+    content: list[Block], path: Path, writing: Writing, place: str, encoding: Mapping[str, Any]
+) -> str | list[Wire] | Any:
+    """The content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
+    parts: list[Wire] = []
+    for index, block in enumerate(content):
+        if block["type"] == "text" and len(block) == 2:
+            parts.append({"type": "text", "text": block["text"]})
+        elif (part := part_to_wire(block, (*path, index), writing, place)) is not None:
+            parts.append(part)
+    return spelt(parts, encoding)
+
+
+def spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire] | Any:
+    """The parts as the wire spells them: a string for a single plain text; None when there are none."""
+    if not parts:
+        return None
+    if (
+        len(parts) == 1
+        and len(part := parts[0]) == 2
+        and part.get("type") == "text"
+        and isinstance(part.get("text"), str)
+    ):
+        if encoding:
+            if encoding.get("parts"):
+                return parts
+            if encoding.get("json") and (value := _json_value(part["text"])) is not None:
+                return value
+        return part["text"]
+    return parts
+
+
+def _json_value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except InvalidRequest:
+        return None
+
+
+def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) -> bool:
+    """Writes the emptiness that an own message had. False when there is none to write."""
+    encoding = state.get("encoding") or NOTHING
+    if content:
+        return False
+    if "content" in encoding.get("empty", NOTHING) and not encoding["empty"]["content"]:
+        wire["content"] = encoding["empty"]["content"]
+        return True
+    return "content" in encoding.get("absent", ())
+
+
+def filled(path: Path, writing: Writing) -> str:
+    """Text for a message of which nothing is left: the wire takes no empty one."""
+    value = [{"type": "text", "text": FILLER}]
+    message = "the wire takes no empty message"
+    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
+    return FILLER
+
+
+def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+    """What all messages have: a name, a cache hint, own members, and what this version does not know."""
+    encoding = state.get("encoding") or NOTHING
+    if message.get("name") is not None:
+        _name_to_wire(message, wire, path, writing)
+    if message.get("cache") is not None:
+        _message_cache(message["cache"], wire, encoding, path, writing)
+    if state:
+        for name, value in encoding.get("empty", NOTHING).items():
+            wire.setdefault(name, value)
+        if fields := state.get("fields"):
+            for name, value in fields.items():
+                wire.setdefault(name, value)
+        report_own_state(state, writing.loss, path)
+    elif "provider_state" in message:
+        report_foreign_state(message, writing.endpoint, writing.loss, path)
+    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
+    return wire
+
+
+def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
+    name, loss = message["name"], writing.loss
+    if writing.same_origin and name == writing.encoding_of(message).get("name"):
+        wire["name"] = name
+    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.same_origin):
+        loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")
+    elif PARTICIPANT.fullmatch(name):
+        wire["name"] = name
+    else:
+        fitted = "_".join(PARTICIPANT.findall(name)) or "_"
+        loss.replace(
+            (*path, "name"), fitted, "name_rewritten", "representation", "the name does not fit the wire's grammar"
+        )
+        wire["name"] = fitted
+
+
+def _message_cache(
+    cache: dict[str, Any], wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing
+) -> None:
+    """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
+    if "cache" in encoding:
+        MARK.write(cache, wire, encoding, (*path, "cache"), writing)
+    else:
+        message = "the wire marks parts, not messages"
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+
+
+_PLAIN_TEXT: Final = frozenset(("type", "text"))
+_PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
+"""By the role of a message; the media of a result are those of a user."""
+
+
+def content_from_wire(
+    message: Wire, reading: Reading, encoding: dict[str, Any], *, assistant: bool = False
+) -> list[Block]:
+    """The blocks of `content`; what the list does not tell of its spelling goes to the form."""
+    content = message.get("content")
+    match content:
+        case str():
+            return [{"type": "text", "text": content}]
+        case list() if not assistant or all(isinstance(part, dict) for part in content):
+            blocks = [
+                _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
+            ]
+            record_quirks(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
+            if not blocks:
+                encoding.setdefault("empty", {})["content"] = []
+            elif len(blocks) == 1 and blocks[0].keys() == _PLAIN_TEXT:
+                encoding["parts"] = True
+            return blocks
+        case None:
+            if "content" not in message:
+                encoding.setdefault("absent", []).append("content")
+            elif not assistant:
+                encoding.setdefault("empty", {})["content"] = None
+            return []
+        case dict():  # the object that a schema asked for (Cloudflare)
+            pass
+        case _ if not assistant:
+            raise TypeError(content)
+        case _:
+            pass  # as well, of another type
+    encoding["json"] = True
+    return [{"type": "text", "text": json.dumps(content).decode()}]
+
+
+def _assistant_part(part: Any, reading: Reading) -> Block:
+    if isinstance(part, dict) and part.get("type") in PARTS:
+        block = thinking_part_from_wire(part, reading)
+        if block is not None:
+            return block
+    return part_from_wire(part, reading)
+
+
+def finish_reading(
+    message: Wire,
+    read: Message,
+    known: frozenset[str],
+    fields: dict[str, Any] | None,
+    encoding: dict[str, Any],
+    reading: Reading,
+) -> Message:
+    """What all messages have: a name, a cache hint, own members."""
+    name = message.get("name")
+    if isinstance(name, str) and "name" in known and read["role"] != "tool":
+        read["name"] = name
+        if not PARTICIPANT.fullmatch(name):
+            encoding["name"] = name
+    if not within(message, known) or ("name" in message and not isinstance(name, str)):
+        kept, empty = extras(message, known)
+        if kept:
+            MARK.read(kept, read, encoding, reading)
+            fields = {**(fields or {}), **kept}
+        if "name" in message and not isinstance(name, str):
+            empty = {**(empty or {}), "name": name}
+        if empty:
+            encoding["empty"] = {**encoding.get("empty", {}), **empty}
+    return reading.mark(read, fields, encoding)

@@ -1,19 +1,43 @@
 """
-Reasoning in assistant messages: the places where the dialects of this wire put it.
+Reasoning: the places where the dialects of this wire put it in assistant messages, and the settings by which it is asked for.
 
 `reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
 (OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send
 details often send their text a second time under `reasoning`: it is read once, and the message's form remembers to write
 it twice.
+
+Reasoning is asked for by a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking` beside the word, or
+a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control` says. What a provider takes besides (the
+dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
-from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_chat.context import Reading, Writing
-from interlingua.adapters.openai_chat.parts import Block, lost_part
+from interlingua.adapters._items import (
+    ABSENT,
+    MISSING,
+    VERBATIM,
+    Item,
+    Member,
+    Row,
+    filled,
+    read_item,
+    text,
+    write_item,
+)
+from interlingua.adapters._kit import (
+    NOTHING,
+    THINKING_MEMBERS,
+    Wire,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+)
+from interlingua.adapters._members import Members, whole
+from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
+from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"
@@ -23,9 +47,81 @@ PART: Final = "content"
 PARTS: Final = ("thinking", "reasoning")
 """Types of content parts that are reasoning: Mistral's, and the one of Databricks."""
 
-_REDACTED: Final = frozenset(("type", "data", "cache", "critical", "provider_state"))
-_BODY: Final = {"reasoning.text": "text", "reasoning.summary": "summary", "reasoning.encrypted": "data"}
+Block = dict[str, Any]
 
+# ---------------------------------------------------------------------------------------------------- rows
+
+
+def _said(wire: str) -> Member:
+    """The words of an item, which may lack them."""
+
+    def read(raw: Any, block: Item, _: Any) -> None:
+        if type(raw) is not str:
+            raise TypeError(wire)
+        block["text"] = raw
+
+    def write(block: Item, writing: Writing, _: Path) -> Any:
+        silent = not block["text"] and writing.spelt_of(block).get(wire, "") in (None, MISSING)
+        return ABSENT if silent else block["text"]
+
+    return Member(wire, ("text",), read, write, always=True)
+
+
+def _read_pieces(raw: Any, block: Item, _: Any) -> None:
+    if not are_words(raw):
+        raise TypeError("thinking")
+    block["text"] = "".join([piece["text"] for piece in raw])
+
+
+def _write_pieces(block: Item, _: Writing, __: Path) -> Any:
+    return [{"type": "text", "text": block["text"]}]
+
+
+def _read_summary(raw: Any, block: Item, _: Any) -> None:
+    said = summary_of({"summary": raw})
+    if said is None:
+        raise TypeError("summary")
+    block["text"] = said["text"]
+    if said.get("signature"):
+        block["signature"] = said["signature"]
+
+
+def _write_summary(block: Item, _: Writing, __: Path) -> Any:
+    said = {"type": "summary_text", "text": block["text"]}
+    if block.get("signature") is not None:
+        said["signature"] = block["signature"]
+    return [said]
+
+
+_SIGNATURE: Final = text("signature", "signature")
+_DETAILS: Final[Mapping[Any, Row]] = {
+    "reasoning.text": Row({"type": "reasoning.text"}, _said("text"), _SIGNATURE, INDEX),
+    "reasoning.summary": Row({"type": "reasoning.summary"}, _said("summary"), _SIGNATURE, INDEX),
+    "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), INDEX),
+}
+_WORDS: Final = Row(
+    {"type": "thinking"},
+    Member(
+        "thinking",
+        ("text",),
+        _read_pieces,
+        _write_pieces,
+        lambda raw: None if len(raw) == 1 else VERBATIM,
+        needed=True,
+    ),
+    text("signature", "signature", soft=True),
+)
+_SUMMARY: Final = Row(
+    {"type": "reasoning"},
+    Member(
+        "summary",
+        ("text", "signature"),
+        _read_summary,
+        _write_summary,
+        lambda raw: VERBATIM if "signature" in raw[0] and not raw[0]["signature"] else None,
+        needed=True,
+    ),
+)
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -42,7 +138,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         foreign = bool(block.get("provider_state")) and not state
         code = "foreign_state" if foreign else "unsupported_block"
         message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
-        return PART, lost_part(block, path, writing, code, message)
+        return PART, writing.loss.block(path, block, code, "lost", message)
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
     said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
@@ -51,13 +147,19 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
         return PART, None
     if place == DETAILS:
-        return place, _detail_to_wire(block, path, state, encoding, writing)
+        kind = "reasoning.encrypted" if block["type"] == "redacted_thinking" else "reasoning.text"
+        return place, write_item(_DETAILS[encoding.get("type") or kind], block, writing, path)
     if place == PART:
-        return place, _part_to_wire(block, path, state, encoding, writing)
+        return place, write_item(_SUMMARY if encoding.get("type") == "reasoning" else _WORDS, block, writing, path)
     if block.get("signature") is not None:
         message = "reasoning carries no proof in this place"
         writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    _report_rest(block, THINKING_MEMBERS, path, writing, no_fields=True)
+    if len(block) > 2:
+        if block.get("cache") is not None:
+            message = "reasoning carries no cache mark"
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+        report_own_state(state, writing.loss, path, fields=True)
     return place, block["text"]
 
 
@@ -77,52 +179,6 @@ def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], 
     if place in TEXTS or place == PART:
         return place if block["type"] == "thinking" else None
     return place if place == DETAILS else None
-
-
-def _report_rest(block: Block, known: frozenset[str], path: Path, writing: Writing, *, no_fields: bool = False) -> None:
-    if len(block) > 2:
-        if block.get("cache") is not None:
-            message = "reasoning carries no cache mark"
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-        report_unknown(block, known, writing.loss, path)
-        report_own_state(writing.owned(block), writing.loss, path, fields=no_fields)
-
-
-def _detail_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    redacted = block["type"] == "redacted_thinking"
-    kind = encoding.get("type") or ("reasoning.encrypted" if redacted else "reasoning.text")
-    item: Wire = {**state.get("fields", {}), "type": kind, **encoding.get("empty", {})}
-    body = _BODY[kind]
-    text = block["data"] if redacted else block["text"]
-    if text or (body not in encoding.get("empty", {}) and body not in encoding.get("absent", ())):
-        item[body] = text
-    if block.get("signature") is not None:
-        item["signature"] = block["signature"]
-    if "index" in encoding:
-        item["index"] = encoding["index"]
-    _report_rest(block, _REDACTED if redacted else THINKING_MEMBERS, path, writing)
-    return item
-
-
-def _part_to_wire(
-    block: Block, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    if encoding.get("type") == "reasoning":
-        said: Wire = {"type": "summary_text", "text": block["text"], **encoding.get("empty", {})}
-        if block.get("signature") is not None:
-            said["signature"] = block["signature"]
-        _report_rest(block, THINKING_MEMBERS, path, writing)
-        return {**state.get("fields", {}), "type": "reasoning", "summary": [said]}
-    pieces = encoding.get("thinking")
-    if pieces is None or _joined(pieces) != block["text"]:
-        pieces = [{"type": "text", "text": block["text"]}]
-    part: Wire = {**state.get("fields", {}), "type": "thinking", "thinking": pieces}
-    if block.get("signature") is not None:
-        part["signature"] = block["signature"]
-    _report_rest(block, THINKING_MEMBERS, path, writing)
-    return part
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -169,34 +225,16 @@ def thinking_from_text(text: str, member: str, reading: Reading) -> Block:
 def detail_from_wire(item: Wire, reading: Reading) -> Block:
     """A block from an item of `reasoning_details`. What cannot be read is kept whole."""
     kind = item.get("type")
-    body = _BODY.get(kind) if isinstance(kind, str) else None
-    text = item.get(body) if body is not None else None
-    if (
-        body is None
-        or not isinstance(text, (str, type(None)))
-        or not isinstance(item.get("signature"), (str, type(None)))
-    ):
-        return opaque(item, reading, DETAILS)
     encoding: dict[str, Any] = {"member": DETAILS}
+    block: Block = {"type": "thinking", "text": "", "provider_state": reading.state(encoding=encoding)}
     if kind == "reasoning.encrypted":
-        if not text:
-            return opaque(item, reading, DETAILS)
-        block: Block = {"type": "redacted_thinking", "data": text}
-    else:
-        block = {"type": "thinking", "text": text or ""}
-        if kind != "reasoning.text":
-            encoding["type"] = kind
-        if item.get("signature") is not None:
-            block["signature"] = item["signature"]
-    if isinstance(item.get("index"), int):
-        encoding["index"] = item["index"]
-    known = ("type", body, "signature") if "index" not in encoding else ("type", body, "signature", "index")
-    if empty := {name: None for name in (body, "signature") if name in item and item[name] is None}:
-        encoding["empty"] = empty
-    if body not in item:
-        encoding["absent"] = [body]
-    fields = {name: value for name, value in item.items() if name not in known}
-    return reading.mark(block, fields, encoding)
+        block = {"type": "redacted_thinking", "provider_state": block["provider_state"]}
+    elif kind == "reasoning.summary":
+        encoding["type"] = kind
+    try:
+        return read_item(_DETAILS[kind], item, block, reading)
+    except (KeyError, TypeError):
+        return opaque(item, reading, DETAILS)
 
 
 def detail_text(item: Wire) -> str:
@@ -210,34 +248,13 @@ def detail_text(item: Wire) -> str:
 
 def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
     """A thinking block from a content part; None when it cannot be read in full."""
-    if part.get("type") == "reasoning":
-        return _summary_from_wire(part, reading)
-    pieces = part.get("thinking")
-    if not are_words(pieces):
+    summarized = part.get("type") == "reasoning"
+    encoding = {"member": PART, "type": "reasoning"} if summarized else {"member": PART}
+    block: Block = {"type": "thinking", "provider_state": reading.state(encoding=encoding)}
+    try:
+        return read_item(_SUMMARY if summarized else _WORDS, part, block, reading)
+    except (KeyError, TypeError):
         return None
-    block: Block = {"type": "thinking", "text": _joined(pieces)}
-    encoding: dict[str, Any] = {"member": PART}
-    if len(pieces) != 1:
-        encoding["thinking"] = pieces
-    fields = {name: value for name, value in part.items() if name not in ("type", "thinking", "signature")}
-    if isinstance(part.get("signature"), str):
-        block["signature"] = part["signature"]
-    elif "signature" in part:
-        fields["signature"] = part["signature"]
-    return reading.mark(block, fields, encoding)
-
-
-def _summary_from_wire(part: Wire, reading: Reading) -> Block | None:
-    if (said := summary_of(part)) is None:
-        return None
-    block: Block = {"type": "thinking", "text": said["text"]}
-    encoding: dict[str, Any] = {"member": PART, "type": "reasoning"}
-    if said.get("signature"):
-        block["signature"] = said["signature"]
-    elif "signature" in said:
-        encoding["empty"] = {"signature": said["signature"]}
-    fields = {name: value for name, value in part.items() if name not in ("type", "summary")}
-    return reading.mark(block, fields, encoding)
 
 
 def summary_of(part: Wire) -> Wire | None:
@@ -246,7 +263,7 @@ def summary_of(part: Wire) -> Wire | None:
     said = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
     if (
         isinstance(said, dict)
-        and said.keys() <= _SUMMARY
+        and said.keys() <= _OF_SUMMARIES
         and said.get("type") == "summary_text"
         and isinstance(said.get("text"), str)
         and isinstance(said.get("signature"), (str, type(None)))
@@ -255,7 +272,7 @@ def summary_of(part: Wire) -> Wire | None:
     return None
 
 
-_SUMMARY: Final = frozenset(("type", "text", "signature"))
+_OF_SUMMARIES: Final = frozenset(("type", "text", "signature"))
 
 
 def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
@@ -269,5 +286,271 @@ def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
     )
 
 
-def _joined(pieces: list[Wire]) -> str:
-    return "".join(piece["text"] for piece in pieces)
+# ---------------------------------------------------------------------------------------------------- settings to the wire
+
+
+def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Asks for reasoning as the provider is asked for it."""
+    value = {key: item for key, item in value.items() if item is not None}
+    if not value:
+        return
+    if not takes_reasoning(name, writing):
+        return
+    if writing.same_origin and (spelt := _spelt(value, writing)) is not None:
+        body.update(spelt)
+        return
+    control = writing.dialect.get("reasoning_control") or "reasoning_effort"
+    if control == "none":
+        writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
+        return
+    match control:
+        case "reasoning":
+            written = _reasoning_object(value, body)
+        case "thinking":
+            written = _thinking_object(value, body, writing)
+        case "enable_thinking":
+            written = _thinking_switch(value, body)
+        case _:
+            written = {}
+            if (asked := effort(value, writing)) is not None:
+                written["effort"] = body["reasoning_effort"] = asked
+    report_reasoning(name, value, written, writing)
+
+
+def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
+    """OpenRouter's object. It takes an effort or a budget, not both."""
+    written: dict[str, Any] = {}
+    wire: Wire = {}
+    if "effort" in value:
+        written["effort"] = wire["effort"] = value["effort"]
+    elif "budget_tokens" in value:
+        written["budget_tokens"] = wire["max_tokens"] = value["budget_tokens"]
+    if value.get("mode") in ("enabled", "disabled"):
+        written["mode"] = value["mode"]
+        wire["enabled"] = value["mode"] == "enabled"
+    if value.get("display") == "omitted":
+        written["display"] = "omitted"
+        wire["exclude"] = True
+    elif value.get("display") == "summarized":
+        written["display"] = "summarized"
+        wire["summary"] = "auto"
+    if wire:
+        body["reasoning"] = wire
+    return written
+
+
+def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> dict[str, Any]:
+    written: dict[str, Any] = {}
+    mode = value.get("mode")
+    if mode is None and "budget_tokens" in value:
+        mode = "enabled"
+    if value.get("effort") == "none" and not writing.same_origin:  # the member that turns it off is another one
+        mode, value = "disabled", NOTHING
+    if mode in ("enabled", "disabled"):
+        written["mode"] = mode
+        body["thinking"] = {"type": mode}
+    if value.get("effort") is not None and (asked := effort(value, writing)) is not None:
+        written["effort"] = body["reasoning_effort"] = asked
+    return written
+
+
+def _thinking_switch(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
+    """A switch, and a budget beside it. An effort is a wish to think, or not to."""
+    written: dict[str, Any] = {}
+    mode, word, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
+    if mode == "disabled" or word == "none":
+        written["mode"], body["enable_thinking"] = "disabled", False
+    elif mode == "enabled" or (mode is None and (word is not None or budget is not None)):
+        written["mode"], body["enable_thinking"] = "enabled", True
+    if budget is not None and written.get("mode") != "disabled":
+        written["budget_tokens"] = body["thinking_budget"] = budget
+    return written
+
+
+def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
+    """Whether the model does not reason because the request has tools."""
+    if writing.capabilities.get("tools_with_reasoning") is not False or "tools" not in body:
+        return False
+    return not writing.verbatim("tools", "reasoning")
+
+
+def effort_beside_tools(body: Wire, writing: Writing) -> None:
+    """Some models call tools over this wire only when they do not reason."""
+    if not calls_without_reasoning(body, writing):
+        return
+    if body.get("reasoning_effort") != "none":
+        body["reasoning_effort"] = "none"
+        message = "over this wire the model calls tools only without reasoning"
+        writing.loss.replace(("reasoning",), {"effort": "none"}, "combination", "weakened", message)
+
+
+# ---------------------------------------------------------------------------------------------------- settings from the wire
+
+Settings = tuple[dict[str, Any], Any, Any]
+"""What a member says of reasoning, that part of it as it was spelt, and what is left of it as an option (None: nothing)."""
+
+
+def _word(value: Any) -> Settings | None:
+    return ({"effort": value}, value, None) if isinstance(value, str) else None
+
+
+def _object(value: Any) -> Settings | None:
+    """OpenRouter's object. It takes an effort or a budget, not both."""
+    if not isinstance(value, dict):
+        return None
+    read: dict[str, Any] = {}
+    rest: Wire = {}
+    for name, item in value.items():
+        match name:
+            case "effort" if isinstance(item, str):
+                read["effort"] = item
+            case "max_tokens" if (budget := whole(item)) is not None and budget >= 0 and "effort" not in value:
+                read["budget_tokens"] = budget
+            case "enabled" if isinstance(item, bool):
+                read["mode"] = "enabled" if item else "disabled"
+            case "exclude" if item is True:
+                read["display"] = "omitted"
+            case "exclude" if item is False:
+                pass  # so it is anyway
+            case "summary" if item == "auto" and value.get("exclude") is not True:
+                read["display"] = "summarized"
+            case _:
+                rest[name] = item
+    return read, _without(value, rest), rest or None
+
+
+def _thinking(value: Any) -> Settings | None:
+    """The object of Anthropic's wire: a mode, and a budget."""
+    if not isinstance(value, dict) or value.get("type") not in ("enabled", "disabled", "adaptive"):
+        return None
+    read: dict[str, Any] = {"mode": value["type"]}
+    budget = whole(value.get("budget_tokens"))
+    if budget is not None and budget >= 0:
+        read["budget_tokens"] = budget
+    known = ("type", "budget_tokens") if "budget_tokens" in read else ("type",)
+    rest = {name: item for name, item in value.items() if name not in known}
+    return read, _without(value, rest), rest or None
+
+
+def _switch(value: Any) -> Settings | None:
+    return ({"mode": "enabled" if value else "disabled"}, value, None) if isinstance(value, bool) else None
+
+
+def _budget(value: Any) -> Settings | None:
+    budget = whole(value)
+    return ({"budget_tokens": budget}, value, None) if budget is not None and budget >= 0 else None
+
+
+def _off(value: Any) -> Settings | None:
+    return ({"mode": "disabled"}, value, None) if value is True else None
+
+
+def _display(value: Any) -> Settings | None:
+    return ({"display": "omitted"}, value, None) if value is False else None
+
+
+def _shape(value: Any) -> Settings | None:
+    return ({"display": "omitted"}, value, None) if value == "hidden" else None
+
+
+def _prompt_mode(value: Any) -> Settings | None:
+    return ({"mode": "enabled"}, value, None) if value == "reasoning" else None
+
+
+def _template(value: Any) -> Settings | None:
+    """What the template of a model is given: one of the two names that models have for the switch."""
+    if not isinstance(value, dict):
+        return None
+    for name in ("enable_thinking", "thinking"):
+        if isinstance(switch := value.get(name), bool):
+            rest = {other: item for other, item in value.items() if other != name}
+            return {"mode": "enabled" if switch else "disabled"}, {name: switch}, rest or None
+    return None
+
+
+def _without(value: Wire, rest: Wire) -> Wire:
+    return {name: item for name, item in value.items() if name not in rest}
+
+
+_READ: Final[dict[str, Callable[[Any], Settings | None]]] = {
+    "reasoning_effort": _word,
+    "reasoning": _object,
+    "thinking": _thinking,
+    "enable_thinking": _switch,
+    "thinking_budget": _budget,
+    "disable_reasoning": _off,
+    "include_reasoning": _display,
+    "reasoning_format": _shape,
+    "prompt_mode": _prompt_mode,
+    "chat_template_kwargs": _template,
+}
+SETTINGS: Final = frozenset(_READ)
+"""All members by which some provider is asked for reasoning."""
+MERGED: Final = frozenset(("reasoning", "thinking", "chat_template_kwargs"))
+"""Those that are objects: what of them has no canonical word is an option, and both are written into one."""
+
+_CONTROLS: Final[dict[str, tuple[str, ...]]] = {
+    "reasoning_effort": ("reasoning_effort",),
+    "reasoning": ("reasoning",),
+    "thinking": ("thinking", "reasoning_effort"),
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "none": (),
+}
+"""The members that are written, by the dialect's `reasoning_control`."""
+
+
+def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
+    """Reads a member by which the provider is asked for reasoning; one that says it again, or nothing, stays an option."""
+    dialect = members.endpoint.dialect
+    control = dialect.get("reasoning_control") or "reasoning_effort"
+    if name not in _CONTROLS.get(control, ()) and name not in dialect.get("reasoning_members", ()):
+        return False
+    if name != "reasoning" and control == "reasoning" and members.body.get("reasoning") is not None:
+        return False  # beside the object another member would say it a second time
+    found = _READ[name](value) if name in _READ else None
+    if found is None or not found[0]:
+        return False
+    read, spelt, rest = found
+    present: dict[str, Any] = members.request.get("reasoning", {})
+    if not read.keys().isdisjoint(present):
+        return False
+    members.request["reasoning"] = {**present, **read}
+    if rest is not None:
+        members.options[name] = rest
+    encoding: dict[str, Any] = members.encoding.setdefault("reasoning", {})
+    encoding[name] = spelt
+    return True
+
+
+def settle_settings(members: Members[Any]) -> None:
+    """Forgets how reasoning was asked for where a writer would ask for it so."""
+    spelt: Wire | None = members.encoding.get("reasoning")
+    if spelt is None:
+        return
+    control = members.endpoint.dialect.get("reasoning_control") or "reasoning_effort"
+    if all(name in _CONTROLS.get(control, ()) and _is_plain(name, value) for name, value in spelt.items()):
+        del members.encoding["reasoning"]
+
+
+def _is_plain(name: str, value: Any) -> bool:
+    match name:
+        case "reasoning":
+            return value.get("exclude") is not False
+        case "thinking":
+            return len(value) == 1 and value["type"] != "adaptive"
+        case "enable_thinking" | "thinking_budget":
+            return False
+        case _:
+            return True
+
+
+def _spelt(value: Mapping[str, Any], writing: Writing) -> Wire | None:
+    """The members that were read, where they still say what is asked for."""
+    spelt = writing.encoding.get("reasoning")
+    if not isinstance(spelt, dict):
+        return None
+    members: Members[None] = Members(spelt, writing.endpoint, None)
+    for name, item in spelt.items():
+        if not settings_from_wire(name, item, members):
+            return None
+    return spelt if members.request.get("reasoning") == value else None

@@ -9,8 +9,6 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
-    report_foreign_option,
-    report_foreign_options,
     report_foreign_state,
     report_own_state,
 )
@@ -41,7 +39,6 @@ from interlingua.adapters._members import (
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     asked_format,
-    carry_shared_options,
     metadata,
     model_to_wire,
     record_quirks,
@@ -52,12 +49,14 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._openai_options import Options, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
-from interlingua.adapters.openai_chat.context import Reading, Writing
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._requests import request_to_wire
+from interlingua.adapters._structured import extract_format, says_json
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
-from interlingua.adapters.openai_chat.reasoning_settings import (
+from interlingua.adapters.openai_chat.reasoning import (
     MERGED,
     SETTINGS,
     calls_without_reasoning,
@@ -66,7 +65,7 @@ from interlingua.adapters.openai_chat.reasoning_settings import (
     settings_to_wire,
     settle_settings,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -77,7 +76,7 @@ from interlingua.adapters.openai_chat.tools import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Request = dict[str, Any]
 
@@ -94,24 +93,9 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return escape_reserved(request, endpoint, _with_format)
-
-
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written, speaks_json=True)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    loss = Loss(request.get("loss_policy"))
-    try:
-        body = _body(request, endpoint, loss)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
-    path = endpoint.dialect.get("path") or "/chat/completions"
-    return {"method": "POST", "path": path, "headers": {}, "body": body}, loss.entries
+    return request_to_wire(
+        request, endpoint, _body, endpoint.dialect.get("path") or "/chat/completions", speaks_json=True
+    )
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -237,113 +221,30 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 # -- options
 
 
-def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
-    options = request.get("options") or {}
-    loss = writing.loss
-    if len(options) > 1 or NAME not in options:
-        carried = carry_shared_options(request, body, writing.endpoint, loss)
-        report_foreign_options(request, writing.endpoint, loss, carried)
-    refused = writing.dialect.get("unsupported", ())
-    silent = writing.dialect.get("stream_options") is False
-    for name, value in (options.get(NAME) or NOTHING).items():
-        path = ("options", NAME, name)
-        if writing.from_another and name not in _WIRE_MEMBERS:  # refused elsewhere
-            report_foreign_option(NAME, name, value, loss, "an option of another provider has no meaning here")
-            continue
-        unknown = name in refused or (name == "stream_options" and silent)
-        if unknown and not writing.had_quirk(f"options/{name}", "unsupported_field"):
-            loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-            continue
-        needed = NEEDED.get(name)
-        if needed and not body.get(needed) and not writing.had_quirk(f"options/{name}", "combination"):
-            loss.drop(path, "combination", "representation", f"without {needed} it says nothing, and is refused")
-            continue
-        if name in MERGED and isinstance(value, dict) and isinstance(body.get(name), dict):
-            value = _merged(value, body[name], path, writing)
-            if value:
-                body[name] = {**body[name], **value}
-            continue
-        if name in body or name == "messages" or (name in _LIMITS and _has_limit(body) and not writing.same_origin):
-            loss.drop(path, "combination", "weakened", "another member of the request says it already")
-            continue
-        body[name] = value
-        if name in _ROWS:
-            _report_meaning(name, value, body, path, writing)
-
-
 NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"}
 """Members that are only taken beside another one."""
 
-_WIRE_MEMBERS: Final = frozenset(
-    (
-        "audio",
-        "logit_bias",
-        "max_completion_tokens",
-        "max_tokens",
-        "modalities",
-        "moderation",
-        "prediction",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
-        "safety_identifier",
-        "store",
-        "stream_options",
-        "web_search_options",
-    )
-)
-"""OpenAI's own members that the contract has no word for."""
+
+def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    def says(name: str, value: Any, path: Path) -> bool:
+        limit = name in _LIMITS and not writing.same_origin and any(limit in body for limit in _LIMITS)
+        if limit or name == "messages":
+            message = "another member of the request says it already"
+            writing.loss.drop(path, "combination", "weakened", message)
+        return limit or name == "messages"
+
+    foreign = writing.from_another
+    options_to_wire(request, body, _OPTIONS, writing, foreign=foreign, silenced=_silenced(writing.dialect), says=says)
 
 
-def _has_limit(body: Wire) -> bool:
-    return any(name in body for name in _LIMITS)
+def _silenced(dialect: Mapping[str, Any]) -> tuple[str, ...]:
+    """The members that the provider does not take."""
+    silenced = tuple(dialect.get("unsupported") or ())
+    return (*silenced, "stream_options") if dialect.get("stream_options") is False else silenced
 
 
-def _report_meaning(name: str, value: Any, body: Wire, path: tuple[str, ...], writing: Writing) -> None:
-    """An option that the contract has a word for is read back as that word."""
-    if name in _LIMITS and all(limit in body for limit in _LIMITS):
-        return
-    if value is None or (name == "stream" and isinstance(value, bool)):
-        writing.loss.drop(path, "combination", "representation", "the member is read back as part of the request")
-        return
-    beside = {other: body[other] for other in _BESIDE if other != name and body.get(other)}
-    before, _ = read_members(beside, Reading(writing.endpoint, DERIVED_IDS))
-    read, _ = read_members({**beside, name: value}, Reading(writing.endpoint, DERIVED_IDS))
-    left = (read.get("options") or NOTHING).get(NAME, NOTHING).get(name)
-    if left == value:
-        return
-    message = "the member is read back as part of the request"
-    if left is None:
-        writing.loss.drop(path, "combination", "representation", message)
-    else:
-        writing.loss.replace(path, left, "combination", "representation", message)
-    message = "an option that the contract has a word for"
-    for member, item in read.items():
-        if member in ("options", "reasoning") or item == before.get(member):
-            continue
-        if member not in beside and not (member == "tools" and "functions" in beside):
-            writing.loss.replace((member,), item, "combination", "representation", message)
-    for key, item in (read.get("reasoning") or NOTHING).items():
-        if (before.get("reasoning") or NOTHING).get(key) != item:
-            writing.loss.replace(("reasoning", key), item, "combination", "representation", message)
-
-
-_BESIDE: Final = ("stream", "tools", "functions", *sorted(SETTINGS))
-"""Members that decide how another one is read."""
-
-
-def _merged(value: Wire, said: Wire, path: tuple[str, ...], writing: Writing) -> Wire:
-    """What an option adds to an object that a member of the request is written into. What it says again is left out."""
-    added = {member: item for member, item in value.items() if member not in said}
-    message = "another member of the request says it already"
-    if not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "representation", message)
-        return added
-    for member in value:
-        if member in said:
-            writing.loss.drop((*path, member), "combination", "weakened", message)
-    return added
+def _read_options(body: Wire, writing: Target) -> Request:
+    return read_members(body, Reading(writing.endpoint, DERIVED_IDS))[0]
 
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
@@ -395,10 +296,7 @@ def from_wire_request(
     silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    silenced = endpoint.dialect.get("unsupported") or ()
-    if endpoint.dialect.get("stream_options") is False:
-        silenced = (*silenced, "stream_options")
-    record_quirks(request, reading.names.values(), body, endpoint, NEEDED, silenced)
+    record_quirks(request, reading.names.values(), body, endpoint, NEEDED, _silenced(endpoint.dialect))
     return extract_format(request), []
 
 
@@ -548,6 +446,16 @@ _ROWS: Final[Rows] = {
     "cache_control": Row(ANYTHING, read=_read_cache),
     "stream_options": Row(ANYTHING, read=_read_stream_options),
 }
+
+
+_OPTIONS: Final = Options(
+    members=frozenset((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    needed=NEEDED,
+    objects=MERGED,
+    rows=_ROWS,
+    read=_read_options,
+    beside=(*_LIMITS, "stream", "tools", "functions", *sorted(SETTINGS)),
+)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:

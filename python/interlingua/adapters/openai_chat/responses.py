@@ -14,10 +14,9 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._kit import NOTHING, Wire, keep
+from interlingua.adapters._openai_errors import error_from_body, is_failure
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.openai_chat.context import Reading, Writing, extras
-from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
-from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME
+from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME, Reading, Writing, extras
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError

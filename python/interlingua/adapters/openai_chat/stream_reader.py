@@ -9,11 +9,11 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, within
+from interlingua.adapters._openai_errors import error_from_body, is_failure
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
-from interlingua.adapters.openai_chat.context import Reading
-from interlingua.adapters.openai_chat.errors import error_from_body, is_failure
 from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
 from interlingua.adapters.openai_chat.stream_choices import Choice
+from interlingua.adapters.openai_chat.tables import Reading
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

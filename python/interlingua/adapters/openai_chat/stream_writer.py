@@ -4,11 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
+from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
-from interlingua.adapters.openai_chat.citations import annotations_to_wire
-from interlingua.adapters.openai_chat.context import Writing
-from interlingua.adapters.openai_chat.errors import error_in_stream
-from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, part_to_wire
+from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
     answer_id,
@@ -21,6 +19,7 @@ from interlingua.adapters.openai_chat.responses import (
     to_wire_response,
     usage_to_wire,
 )
+from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
 from interlingua.canonical.endpoint import Endpoint

@@ -1,23 +1,18 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from typing import Any, Final
 
 from interlingua.adapters import _as_read
-from interlingua.adapters._items import Row, inside, read_item, tool_name, write_item
+from interlingua.adapters._items import ABSENT, MISSING, Item, Member, Row, inside, read_item, tool_name, write_item
 from interlingua.adapters._kit import (
-    CALL_MEMBERS,
+    NOTHING,
     Wire,
     arguments_text,
-    keep,
-    parse_arguments,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
@@ -36,8 +31,8 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.context import Reading, Writing
 from interlingua.adapters.openai_chat.parts import MARK, Block
+from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
@@ -49,7 +44,7 @@ CALLS: Final = "tool_calls"
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-_NAME: Final = tool_name(lambda tool, writing, path: writing.told_name(tool["name"], path))
+_NAME: Final = tool_name()
 _FUNCTION: Final = Row(
     {"type": "function"},
     inside("function", Row({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
@@ -269,6 +264,94 @@ def _plain(choice: dict[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------------- calls
 
 
+def _read_arguments(raw: Any, block: Item, reading: Reading) -> None:
+    if type(raw) is str:
+        read_arguments(raw, block, block["provider_state"])
+    elif type(raw) is dict:
+        block["input"] = raw
+    else:
+        raise TypeError("arguments")
+
+
+def _write_arguments(block: Item, writing: Writing, path: Path) -> Any:
+    """The arguments, which some write as an object, as null where there are none, or not at all."""
+    if block.get("input_raw") is None and block.get("kind") != "custom":
+        word = (writing.spelt_of(block).get("function") or NOTHING).get("arguments", "")
+        if word == _OBJECT:
+            return block["input"]
+        if word in (None, MISSING) and not block["input"]:
+            return ABSENT
+    return arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
+
+
+_OBJECT: Final = "object"
+
+
+def _read_input(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("input")
+    block["kind"], block["input"], block["input_raw"] = "custom", {}, raw
+
+
+def _read_id(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("id")
+    block["provider_state"]["id"] = raw
+
+
+def _write_id(block: Item, writing: Writing, path: Path) -> Any:
+    wire_id = writing.call_id(block, writing.owned(block))
+    silent = writing.spelt_of(block).get("id", "") in (None, MISSING)
+    return ABSENT if silent and not writing.needs_id(block["id"]) else wire_id
+
+
+_CALLED: Final = tool_name(lambda block, writing, path: writing.tool_name(block["name"]))
+_ID: Final = Member("id", ("id",), _read_id, _write_id, always=True)
+_FUNCTION_CALL: Final = Row(
+    {"type": "function"},
+    inside(
+        "function",
+        Row(
+            {},
+            _CALLED,
+            Member(
+                "arguments",
+                ("input", "input_raw"),
+                _read_arguments,
+                _write_arguments,
+                lambda raw: _OBJECT if type(raw) is dict else None,
+                always=True,
+            ),
+        ),
+    ),
+    _ID,
+    INDEX,
+    mark=MARK,
+    beside=("kind",),
+)
+_CUSTOM_CALL: Final = Row(
+    {"type": "custom"},
+    inside(
+        "custom",
+        Row(
+            {},
+            _CALLED,
+            Member(
+                "input",
+                ("input", "input_raw"),
+                _read_input,
+                lambda block, writing, path: custom_input(block, path, writing.loss),
+                needed=True,
+            ),
+        ),
+    ),
+    _ID,
+    INDEX,
+    mark=MARK,
+    beside=("kind",),
+)
+
+
 def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
     name = writing.tool_name(block["name"])
@@ -277,10 +360,12 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     if writing.same_origin:
         writing.called[block["id"]] = name
     state = writing.owned(block)
-    if within(block, _PLAIN_CALL) and (not state or "encoding" not in state) and _says_nothing(block):
+    if within(block, _PLAIN_CALL) and _says_nothing(block) and not writing.encoding_of(block):
         function = {"name": name, "arguments": arguments_text(block["input"])}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
-    return _call_to_wire(block, name, (*turn, "content", index), state, state.get("encoding") or {}, writing)
+    writing.place = ""
+    row = _CUSTOM_CALL if writing.says_free_text(block, state) else _FUNCTION_CALL
+    return write_item(row, block, writing, (*turn, "content", index))
 
 
 _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
@@ -292,143 +377,33 @@ def _says_nothing(block: Block) -> bool:
     return state is None or not (state.get("fields") or state.get("signature"))
 
 
-def _call_to_wire(
-    block: Block, name: str, path: Path, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    call: Wire = {"id": writing.call_id(block, state), "type": "function"}
-    if writing.says_free_text(block, state):
-        call["type"] = kind = "custom"
-        call["custom"] = inner = {"name": name, "input": custom_input(block, path, writing.loss)}
-    else:
-        kind = "function"
-        call["function"] = inner = {"name": name, "arguments": _arguments(block, encoding, path, writing)}
-    if encoding:
-        _respell(call, inner, encoding, block, writing)
-    if (fields := state.get("fields")) is not None:
-        if kind in fields:
-            call[kind] = {**fields[kind], **inner}
-        call = {**{k: v for k, v in fields.items() if k != kind}, **call}
-    if not state or "cache" in block or "signature" in state or not within(block, CALL_MEMBERS):
-        if block.get("cache") is not None:
-            writing.place = ""
-            MARK.write(block["cache"], call, encoding, (*path, "cache"), writing)
-        if state:
-            report_own_state(state, writing.loss, path)
-        else:
-            report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unknown(block, CALL_MEMBERS, writing.loss, path)
-    return call
-
-
-def _respell(call: Wire, inner: Wire, encoding: Mapping[str, Any], block: Block, writing: Writing) -> None:
-    if "index" in encoding:
-        call["index"] = encoding["index"]
-    for name, value in encoding.get("empty", {}).items():
-        if name != "id" or not writing.needs_id(block["id"]):
-            call[name] = value
-    for name in encoding.get("absent", ()):
-        if name != "id" or not writing.needs_id(block["id"]):
-            call.pop(name, None)
-        if name == "arguments" and not (block["input"] or block.get("input_raw")):
-            inner.pop(name, None)
-
-
-def _arguments(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Any:
-    """The arguments, which some write as an object, or as null where there are none."""
-    if block.get("input_raw") is None and block.get("kind") != "custom":
-        if encoding.get("arguments_are") == "object":
-            return block["input"]
-        if "arguments" in encoding and encoding["arguments"] is None and not block["input"]:
-            return None
-    return arguments_to_wire(block, encoding, path, writing.loss)
-
-
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
     """A call from `tool_calls`; `canonical` is its id when it has one already. What is no readable call is kept whole."""
-    kind = call.get("type")
-    inner = call.get("custom") if kind == "custom" else call.get("function")
-    wire_id = call.get("id")
+    block: Block
+    kind, inner, wire_id = call.get("type"), call.get("function"), call.get("id")
     if len(call) == 3 and kind == "function" and type(wire_id) is str and type(inner) is dict and len(inner) == 2:
         name, text = inner.get("name"), inner.get("arguments")
-        if type(name) is str and name and type(text) is str and (value := parse_arguments(text)) is not None:
-            state = reading.call_state(wire_id)
-            if arguments_text(value) != text:
-                state["encoding"] = {"arguments": text}
-            canonical = canonical or reading.call(wire_id, name)
-            return {"type": "tool_use", "id": canonical, "name": name, "input": value, "provider_state": state}
-    if not _is_call(inner, kind, wire_id):
+        if type(name) is str and name and type(text) is str:  # most calls
+            block = {"type": "tool_use", "id": canonical or reading.call(wire_id, name), "name": name}
+            block["provider_state"] = state = reading.call_state(wire_id)
+            read_arguments(text, block, state)
+            return block
+    block = {"type": "tool_use", "provider_state": reading.state()}
+    try:
+        read_item(_CUSTOM_CALL if kind == "custom" else _FUNCTION_CALL, call, block, reading)
+    except (KeyError, TypeError):
         return opaque(call, reading, CALLS)
-    name = inner["name"]
-    block: Block = {"type": "tool_use", "id": canonical or reading.call(wire_id or "", name), "name": name}
-    encoding: dict[str, Any] = {}
-    fields: dict[str, Any] = {}
-    if kind == "custom":
-        block["kind"] = "custom"
-        block["input"] = {}
-        block["input_raw"] = inner["input"]
-        known_inner = _CUSTOM_CALL
-    else:
-        kind = "function"
-        read_any_arguments(inner, block, encoding)
-        known_inner = _FUNCTION_CALL
-    if not within(inner, known_inner):
-        kept = {member: value for member, value in inner.items() if member not in known_inner}
-        fields[kind] = kept
-    if len(call) != 3 or "type" not in call or "id" not in call:
-        _read_call_extras(call, kind, block, fields, encoding, reading)
-    elif not call["type"] or wire_id is None:
-        encoding["empty"] = {member: call[member] for member in ("type", "id") if not call[member]}
-    state = reading.state()
-    if wire_id is not None:
-        state["id"] = wire_id
-    keep(state, fields, encoding)
-    block["provider_state"] = state
+    block.setdefault("input", {})
+    block["id"] = canonical or reading.call(wire_id or "", block["name"])
     return block
 
 
-_FUNCTION_CALL: Final = frozenset(("name", "arguments"))
-_CUSTOM_CALL: Final = frozenset(("name", "input"))
+def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
+    """The block of a `function_call`."""
+    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.legacy_state()}
+    read_item(_LEGACY_CALL, {"function": legacy}, block, reading)
+    block.setdefault("input", {})
+    return block
 
 
-def _is_call(inner: Any, kind: Any, wire_id: Any) -> TypeGuard[Wire]:
-    if not isinstance(inner, dict) or not (wire_id is None or isinstance(wire_id, str)):
-        return False
-    if not isinstance(inner.get("name"), str) or not inner["name"]:
-        return False
-    if kind == "custom":
-        return isinstance(inner.get("input"), str)
-    return kind in ("function", "", None) and isinstance(inner.get("arguments"), (str, dict, type(None)))
-
-
-def _read_call_extras(
-    call: Wire, kind: str, block: Block, fields: dict[str, Any], encoding: dict[str, Any], reading: Reading
-) -> None:
-    kept = {name: value for name, value in call.items() if name not in ("id", "type", kind)}
-    if isinstance(kept.get("index"), int):
-        encoding["index"] = kept.pop("index")
-    MARK.read(kept, block, encoding, reading)
-    empty = {name: kept.pop(name) for name in list(kept) if kept[name] is None}
-    empty |= {name: call[name] for name in ("id", "type") if name in call and call[name] in (None, "") and name != "id"}
-    if "id" in call and call["id"] is None:
-        empty["id"] = None
-    if empty:
-        encoding["empty"] = empty
-    if absent := [name for name in ("id", "type") if name not in call]:
-        encoding["absent"] = encoding.get("absent", []) + absent
-    fields.update(kept)
-
-
-def read_any_arguments(inner: Wire, block: Block, encoding: dict[str, Any]) -> None:
-    """Reads `arguments`, which some write as an object, as null, or not at all."""
-    value = inner.get("arguments")
-    if isinstance(value, str):
-        read_arguments(value, block, encoding)
-    elif value is None:
-        block["input"] = {}
-        if "arguments" in inner:
-            encoding["arguments"] = None
-        else:
-            encoding["absent"] = ["arguments"]
-    else:
-        block["input"] = value
-        encoding["arguments_are"] = "object"
+_LEGACY_CALL: Final = Row({}, _FUNCTION_CALL.members[0])

@@ -10,7 +10,7 @@ and how it was spelt stands in the form of its first block, so the list comes ba
 canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
 items when they are done, so both ways give the same.
 
-The sections: tables · context · parts · items · messages · tools · requests · responses · stream reader and writer ·
+The sections: tables · parts · items · messages · tools · requests · responses · stream reader and writer ·
 estimates. Errors are those of all wires of OpenAI.
 """
 

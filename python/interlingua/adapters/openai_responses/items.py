@@ -21,8 +21,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.namespaces import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -33,7 +31,8 @@ from interlingua.adapters.openai_responses.parts import (
     report_reading,
     text_kind,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -623,7 +622,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
-        read_arguments(text, block, encoding)
+        read_arguments(text, block, state)
     if len(item) > 4:
         kept = _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding)
         if namespace is not None:
@@ -635,7 +634,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
             encoding["item_id"] = item_id
             state["id"] = call_id
     if encoding:
-        state["encoding"] = encoding
+        state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
     block["provider_state"] = state
     return block
 

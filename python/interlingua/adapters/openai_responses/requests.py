@@ -9,8 +9,6 @@ from interlingua.adapters._kit import (
     Wire,
     expect,
     malformed,
-    report_foreign_option,
-    report_foreign_options,
 )
 from interlingua.adapters._members import (
     COUNT,
@@ -31,9 +29,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     asked_format,
-    carry_shared_options,
     effort,
-    from_sibling,
     metadata,
     model_to_wire,
     record_quirks,
@@ -46,10 +42,11 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
+from interlingua.adapters._openai_options import Options, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._structured import escape_reserved, extract_format, says_json, write_with_format
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
-from interlingua.adapters.openai_responses.declared import DECLARED, leading, without_tools
+from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._requests import request_to_wire
+from interlingua.adapters._structured import extract_format, says_json
 from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
@@ -57,13 +54,19 @@ from interlingua.adapters.openai_responses.tables import (
     LOGPROBS,
     NAME,
     SERVICE_TIERS,
+    Reading,
+    Writing,
+    report_state,
 )
 from interlingua.adapters.openai_responses.tools import (
+    DECLARED,
     choice_from_wire,
     choice_to_wire,
     declared_from_wire,
+    leading,
     tools_from_wire,
     tools_to_wire,
+    without_tools,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -82,23 +85,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return escape_reserved(request, endpoint, _with_format)
-
-
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written, speaks_json=True)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    loss = Loss(request.get("loss_policy"))
-    try:
-        body = _body(request, endpoint, loss)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
-    return {"method": "POST", "path": "/responses", "headers": {}, "body": body}, loss.entries
+    return request_to_wire(request, endpoint, _body, "/responses", speaks_json=True)
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -106,7 +93,6 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
-    options: Mapping[str, Any] = (request.get("options") or NOTHING).get(NAME) or NOTHING
     body: Wire = {}
     if (model := model_to_wire(request, endpoint)) is not None:
         body["model"] = model
@@ -124,7 +110,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         choice_to_wire(request, body, writing)
     write_members(request, body, _WRITERS, writing)
     if "options" in request:
-        _options_to_wire(request, options, body, writing)
+        _options_to_wire(request, body, writing)
     put_back_silent(body, encoding)
     if "demands" in endpoint.dialect and not own:
         _meet_demands(request, body, writing)
@@ -242,32 +228,25 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 # -- options
 
 
-def _options_to_wire(request: Request, options: Mapping[str, Any], body: Wire, writing: Writing) -> None:
-    """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
-    carried = carry_shared_options(request, body, writing.endpoint, writing.loss)
-    report_foreign_options(request, writing.endpoint, writing.loss, carried)
-    foreign = is_foreign(request, writing)
-    for name, value in options.items():
-        path: Path = ("options", NAME, name)
-        if foreign and name not in _WIRE_MEMBERS:
-            message = "an option of another provider has no meaning here"
-            report_foreign_option(NAME, name, value, writing.loss, message)
-        elif name in writing.dialect.get("unsupported", ()) and not writing.had_quirk(
-            f"options/{name}", "unsupported_field"
-        ):
-            writing.loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif name == "tool_choice" and "tools" not in body and not writing.had_quirk(f"options/{name}", "combination"):
-            writing.loss.drop(path, "combination", "representation", "without tools it says nothing, and is refused")
-        elif name == "include" and name in body and isinstance(value, list):
+NEEDED: Final = {"tool_choice": "tools"}
+"""Members that are only taken beside another one."""
+
+
+def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    def says(name: str, value: Any, path: Path) -> bool:
+        if name == "include" and name in body and isinstance(value, list):
             _report_include(value, path, writing)
-        elif name in ("text", "reasoning") and isinstance(value, dict):
-            _split_option(name, value, body, path, writing)
-        elif name in body or name == "input" or (name == "model" and not writing.same_origin):
-            writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
-        else:
-            body[name] = value
-            if name in _ROWS:
-                _report_meaning(name, value, path, writing)
+            return True
+        if name == "input" or (name == "model" and not writing.same_origin):
+            message = "another member of the request says it already"
+            writing.loss.drop(path, "combination", "weakened", message)
+            return True
+        return False
+
+    silenced = writing.dialect.get("unsupported") or ()
+    options_to_wire(
+        request, body, _OPTIONS, writing, foreign=is_foreign(request, writing), silenced=silenced, says=says
+    )
 
 
 def _report_include(value: list[Any], path: Path, writing: Writing) -> None:
@@ -282,66 +261,9 @@ def _report_include(value: list[Any], path: Path, writing: Writing) -> None:
         writing.loss.drop(path, "combination", "representation", "an empty list says nothing beside another member")
 
 
-def _split_option(name: str, value: Wire, body: Wire, path: Path, writing: Writing) -> None:
-    """`text` and `reasoning` hold members of the contract beside others: both are written into one object."""
-    said: Wire = body.get(name) or {}
-    added = {member: item for member, item in value.items() if member not in said}
-    message = "another member of the request says it already"
-    if said and not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "representation", message)
-        return
-    for member in [member for member in value if member in said]:
-        writing.loss.drop((*path, member), "combination", "weakened", message)
-    body[name] = {**said, **added}
-    _report_meaning(name, added, path, writing)
+def _read_options(body: Wire, writing: Target) -> Request:
+    return read_members(body, Reading(writing.endpoint))[0]
 
-
-def _report_meaning(name: str, value: Any, path: Path, writing: Writing) -> None:
-    """An option that the contract has a word for is read back as that word."""
-    read, _ = read_members({name: value}, Reading(writing.endpoint))
-    left = read.pop("options", NOTHING).get(NAME, NOTHING).get(name)
-    message = "the member is read back as part of the request"
-    if left is None:
-        writing.loss.drop(path, "combination", "representation", message)
-    elif isinstance(value, dict) and left != value:
-        for member in [member for member in value if member not in left]:
-            writing.loss.drop((*path, member), "combination", "representation", message)
-    elif left != value:
-        writing.loss.replace(path, left, "combination", "representation", message)
-    for member, item in read.items():
-        parts = [((member, key), part) for key, part in item.items()] if member == "reasoning" else [((member,), item)]
-        for where, part in parts:
-            if member != "stream":
-                writing.loss.replace(
-                    where, part, "combination", "representation", "an option that the contract has a word for"
-                )
-
-
-NEEDED: Final = {"tool_choice": "tools"}
-"""Members that are only taken beside another one."""
-
-_WIRE_MEMBERS: Final = frozenset(
-    (
-        "access_programs",
-        "background",
-        "context_management",
-        "image",
-        "include",
-        "max_tool_calls",
-        "moderation",
-        "prompt_cache_key",
-        "prompt_cache_options",
-        "prompt_cache_retention",
-        "reasoning",
-        "safety_identifier",
-        "store",
-        "stream_options",
-        "text",
-        "tool_choice",
-        "truncation",
-    )
-)
-"""OpenAI's own members that the contract has no word for, and that name nothing that only one provider keeps."""
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
     "max_output_tokens": _limit,
@@ -521,6 +443,28 @@ _ROWS: Final[Rows] = {
     "text": Row({"verbosity": Row(TEXT), "format": Row(OBJECT)}, read=_read_text_settings),
     "reasoning": Row({"effort": Row(TEXT), "summary": Row(TEXT)}, read=_read_reasoning),
 }
+
+
+_OPTIONS: Final = Options(
+    members=frozenset(
+        (
+            "access_programs",
+            "background",
+            "context_management",
+            "image",
+            "include",
+            "max_tool_calls",
+            "reasoning",
+            "text",
+            "tool_choice",
+            "truncation",
+        )
+    ),
+    needed=NEEDED,
+    objects=("text", "reasoning"),
+    rows=_ROWS,
+    read=_read_options,
+)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:

@@ -16,7 +16,6 @@ from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_s
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.openai_responses.context import Reading, Writing, report_state
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block
@@ -27,6 +26,9 @@ from interlingua.adapters.openai_responses.tables import (
     NAME,
     POLICY_CODES,
     STATUS,
+    Reading,
+    Writing,
+    report_state,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError

@@ -11,11 +11,10 @@ from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._openai_calls import read_arguments
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
-from interlingua.adapters.openai_responses.context import Reading
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
-from interlingua.adapters.openai_responses.tables import BETWEEN
+from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

@@ -6,10 +6,10 @@ from typing import Any, Final
 from interlingua.adapters._kit import NOTHING, Event, Wire
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
-from interlingua.adapters.openai_responses.context import Writing
 from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import finish_from_wire, finish_to_wire, head, usage_to_wire
+from interlingua.adapters.openai_responses.tables import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 from interlingua.wire.sse import Frame

@@ -1,6 +1,13 @@
-"""What reads the same in both directions: words of the wire and words of the contract."""
+"""What reads the same in both directions, and what travels along while one request or answer is read or written."""
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._kit import report_foreign_state, report_own_state
+from interlingua.adapters._openai_writing import Target
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
+from interlingua.canonical.loss import Loss, Path
 
 NAME: Final = "openai_responses"
 
@@ -51,3 +58,96 @@ LOGPROBS: Final = "message.output_text.logprobs"
 
 ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
 """Members that name a conversation, or the beginning of one, that the provider keeps."""
+
+
+class Reading:
+    """Reads one body: whose it is, and which call has which canonical id."""
+
+    __slots__ = ("_answered", "_calls", "_ids", "_whose", "breakpoints", "endpoint", "kinds", "names")
+
+    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
+        self.endpoint = endpoint
+        self.kinds: dict[str, str] = {}
+        self.breakpoints = 0  # cache marks, of which the wire takes so many
+        self.names: set[str] = set()
+        self._whose = endpoint.state()
+        self._ids = ids
+        self._calls: dict[str, list[str]] = {}
+        self._answered: dict[str, int] = {}
+
+    def state(self, **members: Any) -> dict[str, Any]:
+        """A provider state that originates here."""
+        return {**self._whose, **members}
+
+    def call_state(self, wire_id: str) -> dict[str, Any]:
+        """The provider state of a call."""
+        return {**self._whose, "id": wire_id}
+
+    def call(self, wire_id: str, kind: str) -> str:
+        """The canonical id of a call; an id that the wire repeats names a further call."""
+        calls = self._calls.get(wire_id)
+        if calls is None:
+            self._calls[wire_id] = calls = []
+        canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls))
+        if canonical in self.kinds:  # derived from an id that was taken away, and that another call has as well
+            canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls) + 1)
+        calls.append(canonical)
+        self.kinds[canonical] = kind
+        return canonical
+
+    def result(self, wire_id: str) -> tuple[str, bool]:
+        """The canonical id of the call that a result answers, and whether there is such a call: the first unanswered."""
+        calls = self._calls.get(wire_id)
+        if calls is None:
+            return self._ids.tool(self.endpoint.adapter, wire_id, 0), False
+        if len(calls) == 1:
+            self._answered[wire_id] = 1
+            return calls[0], True
+        answered = self._answered.get(wire_id, 0)
+        self._answered[wire_id] = answered + 1
+        return calls[min(answered, len(calls) - 1)], True
+
+
+class Writing(Target):
+    """Writes one body: for whom, what is lost on the way, and which ids are used.
+
+    `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
+    all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
+    kinds of the calls so far; those `apart` do not use the ids that they came with. `declaring` are the items that declare
+    tools.
+    """
+
+    __slots__ = ("answer", "apart", "calls", "declaring", "identity", "reply")
+
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
+        super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
+        self.reply = reply
+        self.identity: str | None = source.get("id") if reply else None
+        self.answer = reply and not self.same_origin
+        self.whole = reply and self.same_origin
+        self.calls: dict[str, str] = {}
+        self.apart: set[str] = set()
+        self.declaring: list[dict[str, Any]] = []
+
+    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
+        """The wire id of a call."""
+        self.calls[block["id"]] = block.get("kind") or "function"
+        return super().call_id(block, {} if block["id"] in self.apart else state)
+
+    def result_id(self, block: dict[str, Any]) -> str:
+        """The wire id that a result names."""
+        call = block["tool_use_id"]
+        if call not in self.calls and (own := self.owned(block).get("id")) is not None:
+            return own
+        return self.answered_id(call)
+
+
+def report_state(item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False) -> None:
+    """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
+    state = item.get("provider_state")
+    if state is None:
+        return
+    if writing.endpoint.owns(state):
+        report_own_state(state, writing.loss, path, fields=fields)
+    else:
+        report_foreign_state(item, writing.endpoint, writing.loss, path)

@@ -1,9 +1,20 @@
-"""Tools and the choice of tools: each written above read."""
+"""
+Tools, by rows, and the choice of tools: each written above read.
 
+A namespace is a list of tools under a name (spec/adapters/openai_responses.md#openai-responses-namespaces). In canonical form
+its tools are tools like any other, called `namespace__name`; that they stand in a namespace is a spelling, which only this wire
+has. A call says its namespace beside its name.
+
+Clients may put their tools into an item `additional_tools` at the head of the input
+(spec/adapters/openai_responses.md#openai-responses-declared). In canonical form they are tools of the request, spelt as what
+that item declares.
+"""
+
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import MISSING, Row, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
@@ -21,13 +32,173 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_responses.context import Reading, Writing
-from interlingua.adapters.openai_responses.declared import apart, mark, report_order
-from interlingua.adapters.openai_responses.namespaces import NAMESPACE, grouped, own_name, put_into
+from interlingua.adapters._order import moves_behind
+from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.parts import MARK
+from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
+Item = dict[str, Any]
 Tool = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------------- namespaces
+
+NAMESPACE: Final = "namespace"
+"""Type of the tool, member of the call, and name of the spelling."""
+_BEGINS: Final = "namespace_begins"
+_BETWEEN: Final = "__"
+DEFAULT: Final = "functions"
+"""The namespace in which the models of the provider see the tools that stand in none."""
+
+
+def joined(namespace: str, name: str) -> str:
+    """The canonical name of a tool in a namespace. The default namespace, and one that a tool has to itself, add nothing."""
+    return _prefix(namespace, name) + name
+
+
+def _prefix(namespace: str, name: str) -> str:
+    if namespace in (DEFAULT, name):
+        return ""
+    return namespace if namespace.endswith(_BETWEEN) else namespace + _BETWEEN
+
+
+def parted(name: str, namespace: str) -> str | None:
+    """The name within a namespace of a tool with a canonical name; None for one that cannot stand in it, as after an edit."""
+    if namespace in (DEFAULT, name):
+        return name
+    prefix = _prefix(namespace, "")
+    return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else None
+
+
+def call_namespace(item: Mapping[str, Any]) -> str | None:
+    """The namespace that the members of a call say."""
+    namespace = item.get(NAMESPACE)
+    return namespace if isinstance(namespace, str) and namespace else None
+
+
+def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
+    """Makes the tools of a namespace, which were just read, tools with canonical names.
+
+    Not where two tools would have one name, or one of them is the provider's own: then the namespace stays whole.
+    """
+    namespace = space["name"]
+    names = [joined(namespace, tool["name"]) for tool in tools]
+    if len({*names}) != len(names) or not taken.isdisjoint(names):
+        return False
+    if any(tool.get("kind") == "provider" for tool in tools):
+        return False
+    taken.update(names)
+    others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
+    for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
+        state = tool.setdefault("provider_state", reading.state())
+        encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        tool["name"] = name
+        if position == 0:
+            encoding[_BEGINS] = True
+            if others:
+                state["fields"] = {**state.get("fields", NOTHING), NAMESPACE: others}
+        state["encoding"] = encoding
+    return True
+
+
+def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
+    """The name within its namespace of a tool or a call of this wire; None where it stands in none, or not any more."""
+    namespace = encoding.get(NAMESPACE)
+    if not isinstance(namespace, str):
+        return None
+    within = parted(name, namespace)
+    taken = within is not None and (writing.reply or writing.tool_name(within) == within)
+    return within if taken else None
+
+
+def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
+    """Tools as they were written, beside what they were written of: neighbours of one namespace stand in it."""
+    wires: list[Wire] = []
+    last: Any = None
+    for tool, wire in tools:
+        state = writing.owned(tool)
+        encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
+        namespace = encoding.get(NAMESPACE)
+        if own_name(tool["name"], encoding, writing) is None:
+            wires.append(wire)
+            last = None
+            continue
+        if namespace != last or _BEGINS in encoding:
+            others = (state.get("fields") or NOTHING).get(NAMESPACE) or NOTHING
+            wires.append({**others, "type": NAMESPACE, "name": namespace, "tools": []})
+            last = namespace
+        wires[-1]["tools"].append(wire)
+    return wires
+
+
+# ---------------------------------------------------------------------------------------------------- tools that items declare
+
+DECLARED: Final = "declared"
+"""Spelling of a tool: the position of the item that declares it; of a request: those items without their tools."""
+_ADDITIONAL: Final = "additional_tools"
+
+
+def leading(items: Any) -> list[Wire]:
+    """The items at the head of an input that declare tools, where others follow."""
+    if not isinstance(items, list):
+        return []
+    found: list[Wire] = []
+    for item in items:
+        match item:
+            case {"type": "additional_tools", "tools": list(tools)} if tools and all(
+                isinstance(t, dict) for t in tools
+            ):
+                found.append(item)
+            case _:
+                return found
+    return []
+
+
+def mark(tools: list[Item], position: int, reading: Reading) -> None:
+    """Spells tools, which were just read, as those of an item."""
+    for tool in tools:
+        state = tool.setdefault("provider_state", reading.state())
+        state["encoding"] = {**state.get("encoding", NOTHING), DECLARED: position}
+
+
+def without_tools(item: Wire) -> Wire:
+    """What an item holds beside its tools."""
+    return {name: value for name, value in item.items() if name not in ("type", "tools")}
+
+
+def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[Item, Wire]], list[Wire]]:
+    """Tools as they were written, beside what they were written of: those of the request, and the items for all others."""
+    kept: Any = writing.encoding.get(DECLARED)
+    if not isinstance(kept, list):
+        return tools, []
+    ranks = [_rank(tool, len(kept), writing) for tool, _ in tools]
+    items = [
+        [found for found, rank in zip(tools, ranks, strict=True) if rank == position] for position in range(len(kept))
+    ]
+    return [found for found, rank in zip(tools, ranks, strict=True) if rank < 0], [
+        {**members, "type": _ADDITIONAL, "tools": grouped(declared, writing)}
+        for members, declared in zip(kept, items, strict=True)
+        if declared
+    ]
+
+
+def report_order(tools: list[Item], writing: Writing) -> None:
+    """Reports the tools that leave their place: those of the request stand before those of items."""
+    kept: Any = writing.encoding.get(DECLARED)
+    if not isinstance(kept, list):
+        return
+    ranks = [_rank(tool, len(kept), writing) for tool in tools]
+    order = sorted(range(len(tools)), key=ranks.__getitem__)
+    for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
+        message = "tools that items declare stand behind the others"
+        writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
+
+
+def _rank(tool: Item, items: int, writing: Writing) -> int:
+    """The position of the item that declares a tool; -1 for a tool of the request."""
+    position: Any = writing.encoding_of(tool).get(DECLARED)
+    return position if type(position) is int and 0 <= position < items else -1
+
 
 # ---------------------------------------------------------------------------------------------------- tools
 
@@ -37,6 +208,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     tools = request["tools"]
     if not takes_tools(tools, writing):
         return
+    tools = with_own_search(request, writing.endpoint, writing.loss)
     written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
     present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:

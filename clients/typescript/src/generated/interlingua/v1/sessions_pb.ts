@@ -1124,7 +1124,7 @@ export const SessionService: GenService<{
     output: typeof GetSessionResponseSchema;
   },
   /**
-   * Lists sessions, the one that changed last first.
+   * Lists sessions, the one that was made last first.
    *
    * @generated from rpc interlingua.v1.SessionService.ListSessions
    */

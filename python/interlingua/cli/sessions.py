@@ -1,0 +1,135 @@
+"""`interlingua sessions`: what an operator does with a database of sessions beside serving it."""
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.cli._command import Command, Group
+from interlingua.cli._shared import AsJson, print_json, run_async, write
+
+if TYPE_CHECKING:
+    from interlingua.sessions import Objects, Sessions
+
+sessions = typer.Typer(
+    cls=Group, help="List and delete stored sessions, and what clients of a gateway stored.", no_args_is_help=True
+)
+
+Database = Annotated[
+    str, typer.Argument(help="sqlite:///chats.db, or postgresql://user@host/name.", show_default=False)
+]
+Tenant = Annotated[str, typer.Option(help="Whose; by default those of a server without keys.", show_default=False)]
+
+_UNITS: Final = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+@sessions.command("list", cls=Command)
+def list_(
+    database: Database,
+    tenant: Tenant = "",
+    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    as_json: AsJson = False,
+) -> None:
+    """List sessions: the one that was made last first."""
+
+    async def listed() -> None:
+        async with _open(database) as opened:
+            found = await opened.of(tenant).latest(limit)
+        if as_json:
+            print_json({"sessions": [one._asdict() for one in found]})
+            return
+        for one in found:
+            write(f"{one.id}  {one.updated_at}  {one.active_model or '-'}\n".encode())
+
+    run_async(listed())
+
+
+@sessions.command(cls=Command)
+def purge(
+    database: Database,
+    ids: Annotated[
+        list[str] | None,
+        typer.Argument(help="Ids of sessions, responses, conversations, completions, caches.", show_default=False),
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option(
+            "--older-than", help="All that has not changed for so long: 90m, 12h, 30d, 8w.", show_default=False
+        ),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--everything", help="All that the tenant has.")] = False,
+    tenant: Tenant = "",
+    all_tenants: Annotated[bool, typer.Option("--all-tenants", help="With --older-than: of every tenant.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete sessions and stored objects with everything that belongs to them, by id, by age, or all of a tenant.
+
+    A session in which an answer is generated is not deleted by its id. What another object goes on from is named by nobody
+    from now on, and removed with the last of those. Exit status 2: an id names nothing; the others are deleted.
+    """
+    given = [bool(ids), older_than is not None, everything]
+    if sum(given) != 1:
+        raise InvalidRequest("say what is to be deleted: ids, --older-than AGE, or --everything")
+    if all_tenants and (older_than is None or tenant):
+        raise InvalidRequest("--all-tenants goes with --older-than and without --tenant")
+    age = timedelta(0) if older_than is None else _age(older_than)
+
+    async def purged() -> None:
+        from interlingua.sessions import Objects
+
+        deleted = {"sessions": 0, "objects": 0}
+        missing: list[str] = []
+        async with _open(database) as opened:
+            for one in await opened.tenants() if all_tenants else [tenant]:
+                theirs, objects = opened.of(one), Objects(opened).of(one)
+                if ids:
+                    for identity in ids:
+                        kind = await _purged(theirs, objects, identity)
+                        if kind is None:
+                            missing.append(identity)
+                        else:
+                            deleted[kind] += 1
+                else:
+                    deleted["sessions"] += await theirs.delete_unchanged(age)
+                    deleted["objects"] += await objects.delete_unchanged(age)
+        if as_json:
+            print_json(deleted)
+        else:
+            write(f"deleted: {deleted['sessions']} sessions, {deleted['objects']} stored objects\n".encode())
+        if missing:
+            raise InvalidRequest(f"there is nothing of the id {', '.join(missing)}")
+
+    run_async(purged())
+
+
+async def _purged(opened: "Sessions", objects: "Objects", identity: str) -> str | None:
+    """Deletes what an id names; says what kind of thing that was, None when there is none."""
+    from interlingua.sessions import SessionNotFound
+    from interlingua.sessions.objects import CACHE, COMPLETION, CONVERSATION, RESPONSE
+
+    try:
+        await opened.delete(identity)
+    except SessionNotFound:
+        for kind in (RESPONSE, CONVERSATION, COMPLETION, CACHE):
+            if await objects.remove(kind, identity):
+                return "objects"
+        return None
+    return "sessions"
+
+
+def _age(text: str) -> timedelta:
+    found = re.fullmatch(r"([0-9]{1,6})([mhdw])", text)
+    if found is None:
+        raise InvalidRequest(f"--older-than takes a number and m, h, d or w, such as 30d; not {text!r}")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _open(database: str) -> "Sessions":
+    """The database, which is there already: a wrong path makes no file."""
+    from interlingua.sessions import Sessions
+    from interlingua.sessions.storage import demand_there
+
+    demand_there(database)
+    return Sessions(database)

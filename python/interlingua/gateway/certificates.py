@@ -1,0 +1,44 @@
+"""
+The subject of a client's certificate as a text (RFC 2253), as gRPC gives it, so that a client has one tenant over both
+(spec/9-service.md#session-certificates).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+_SHORT = {
+    "commonName": "CN",
+    "countryName": "C",
+    "stateOrProvinceName": "ST",
+    "localityName": "L",
+    "organizationName": "O",
+    "organizationalUnitName": "OU",
+    "domainComponent": "DC",
+    "userId": "UID",
+    "surname": "SN",
+    "givenName": "GN",
+    "streetAddress": "street",
+}
+"""The short names of OpenSSL; it has others under the long name."""
+
+_SPECIAL = re.compile(r'[,+"\\<>;]|^[# ]| $')
+
+
+def subject_of(certificate: Mapping[str, Any]) -> str:
+    """The subject of a certificate as Python's `ssl` tells it; empty for one without."""
+    parts: Sequence[Sequence[tuple[str, str]]] = certificate.get("subject", ())
+    return ",".join(
+        "+".join(f"{_SHORT.get(name, name)}={_escaped(value)}" for name, value in part) for part in reversed(parts)
+    )
+
+
+def _escaped(value: str) -> str:
+    marked = _SPECIAL.sub(lambda found: "\\" + found[0], value)
+    return "".join(_character(one) for one in marked)
+
+
+def _character(one: str) -> str:
+    if " " <= one <= "~":
+        return one
+    return "".join(f"\\{byte:02X}" for byte in one.encode())

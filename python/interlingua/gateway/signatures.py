@@ -1,0 +1,85 @@
+"""
+Signatures of AWS's clients, version 4, with which they show a key without sending it (spec/11-gateway.md#signed).
+"""
+
+import hmac
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from hashlib import sha256
+
+from starlette.requests import Request
+
+from interlingua.client.sigv4 import ALGORITHM, canonical_call, signature
+from interlingua.gateway.refusals import Refused
+
+WINDOW = timedelta(minutes=5)
+"""How far the time of a signature may be from that of the server: that of AWS."""
+
+SERVICE = "bedrock"
+"""For whom Bedrock's clients sign, whatever the region."""
+
+_SHOWN = re.compile(
+    rf"{ALGORITHM} +Credential=(?P<access_key>[!-+\--.0-~]+)/(?P<scope>[0-9]{{8}}/[a-z0-9-]+/{SERVICE}/aws4_request), *"
+    r"SignedHeaders=(?P<names>[a-z0-9;_-]+), *Signature=(?P<signature>[0-9a-f]{64})"
+)
+_TIME = re.compile(r"[0-9]{8}T[0-9]{6}Z")
+_ALWAYS = frozenset(("host", "x-amz-date"))
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A signature as a call shows it: by whom, when and for what, over which headers."""
+
+    access_key: str
+    time: str
+    scope: str
+    names: tuple[str, ...]
+    signature: str
+
+    def check_time(self, now: datetime) -> None:
+        """Raises `Refused` when the signature is not of these minutes."""
+        try:
+            made = datetime.strptime(self.time, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
+        except ValueError:
+            raise _odd() from None
+        if abs(now - made) > WINDOW:
+            minutes = WINDOW // timedelta(minutes=1)
+            message = f"the signature is more than {minutes} minutes from the time of this server; look at the clocks"
+            raise Refused("authentication", message, 401)
+
+    def is_of(self, request: Request, body: bytes, secret: str) -> bool:
+        """Whether it was made with a secret, over this very request."""
+        headers = {name: _covered(request.headers.getlist(name)) for name in self.names}
+        path: bytes = request.scope.get("raw_path", request.scope["path"].encode())
+        query: bytes = request.scope["query_string"]
+        call = canonical_call(
+            request.method, path.decode("latin-1"), query.decode("latin-1"), headers, sha256(body).hexdigest()
+        )
+        return hmac.compare_digest(signature(call, self.time, self.scope, secret), self.signature)
+
+
+def shown(request: Request) -> Shown | None:
+    """The signature that a call shows; None for a call with none. Raises `Refused` for one that covers too little."""
+    authorization = request.headers.get("authorization", "")
+    if not authorization.startswith(ALGORITHM):
+        return None
+    found = _SHOWN.fullmatch(authorization)
+    time = request.headers.get("x-amz-date", "")
+    if found is None or not _TIME.fullmatch(time) or not found["scope"].startswith(time[:8]):
+        raise _odd()
+    names = tuple(found["names"].split(";"))
+    # a header of AWS that the signature does not cover could have been added by anybody
+    demanded = _ALWAYS | {name for name in request.headers if name.startswith("x-amz-")}
+    if not demanded <= set(names) or any(name not in request.headers for name in names):
+        raise _odd()
+    return Shown(found["access_key"], time, found["scope"], names, found["signature"])
+
+
+def _covered(values: list[str]) -> str:
+    return ",".join(" ".join(value.split()) for value in values)
+
+
+def _odd() -> Refused:
+    message = f"the signature is none of version 4 for {SERVICE} over host, x-amz-date and the other x-amz headers, with the body"
+    return Refused("authentication", message, 401)

@@ -1,0 +1,55 @@
+"""Log entries as lines of JSON, for programs that collect them (spec/9-service.md#logs)."""
+
+import logging
+import sys
+import traceback
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from interlingua.canonical import json
+
+_OF_EVERY_RECORD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+
+
+class JsonLines(logging.Formatter):
+    """One object for each entry: `time`, `level`, `logger`, `message`, the fields of the entry, and the ids of the trace
+    when there is one. Of an exception its type and where it was raised: its text may quote anything."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The line."""
+        line: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC)
+            .isoformat(timespec="microseconds")
+            .replace("+00:00", "Z"),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= {name: value for name, value in vars(record).items() if name not in _OF_EVERY_RECORD}
+        if record.exc_info and record.exc_info[0] is not None:
+            line["exception"] = record.exc_info[0].__name__
+            line["stack"] = "".join(traceback.format_tb(record.exc_info[2]))
+        line |= _trace()
+        return json.dumps(_plain(line)).decode()
+
+
+def _plain(value: Any) -> Any:
+    """What JSON can hold of a value; anything else as its text."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_plain(inner) for inner in value]
+    return str(value)
+
+
+def _trace() -> dict[str, str]:
+    """The ids of the span in which the entry was made, where there are spans at all."""
+    trace = sys.modules.get("opentelemetry.trace")
+    context = None if trace is None else trace.get_current_span().get_span_context()
+    if context is None or not context.is_valid:
+        return {}
+    return {"trace_id": f"{context.trace_id:032x}", "span_id": f"{context.span_id:016x}"}
