@@ -14,6 +14,7 @@ ARGS ?=
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ORACLES := .venv-oracles/.installed
+RAY := .venv-ray/.installed
 PAGE := .venv/.page
 COMPILED := .venv-compiled/.installed
 WHEEL := dist/.built
@@ -54,6 +55,13 @@ $(ORACLES): python/pyproject.toml
 	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	.venv-oracles/bin/python -m pip install --quiet --disable-pip-version-check --editable 'python[server]' \
 	    --group python/pyproject.toml:oracles
+	touch $@
+
+$(RAY): python/pyproject.toml
+	test -x .venv-ray/bin/python || $(PYTHON) -m venv .venv-ray
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	.venv-ray/bin/python -m pip install --quiet --disable-pip-version-check --editable 'python[parquet]' \
+	    --group python/pyproject.toml:ray
 	touch $@
 
 # the wheel as it is released: built from the source archive, so that nothing compiled lands beside the sources
@@ -153,6 +161,10 @@ crash: $(INSTALLED) ## kill -9 what writes sessions, 200 times on each engine, a
 scale: $(INSTALLED) ## kill servers of one database behind Envoy, 60 times under load, and look; ARGS="--kills 20 --seed 1"
 	PYTHONPATH=tests $(BIN)/python -m scale $(ARGS)
 
+.PHONY: ray
+ray: $(RAY) ## run the recipe for many machines (examples/bulk.md) on a Ray of this one
+	.venv-ray/bin/python -m pytest -q -c tests/machines/pytest.ini tests/machines $(ARGS)
+
 .PHONY: corpus
 corpus: $(INSTALLED) ## run recorded traffic through the adapters; CORPUS=FOLDER
 	test -n '$(CORPUS)' || { echo 'say which: make corpus CORPUS=FOLDER' >&2; exit 2; }
@@ -239,5 +251,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target
+	rm -rf .venv .venv-oracles .venv-ray .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -22,11 +22,18 @@ from interlingua import registry
 from interlingua.bulk import Adapter, Job, inputs
 from interlingua.bulk.running import Run, do_shard
 from interlingua.canonical import json
-from interlingua.translate import load, project
+from interlingua.translate import for_request, load, project
 
 BUDGET = 1 / 0.8
 ROWS = 1000
 LENGTHS = (4, 8, 20, 40)
+
+
+def asked(length: int) -> bytes:
+    """A request with a conversation of so many messages, and what the user says next."""
+    request = conversation(length)
+    request["messages"].append({"role": "user", "content": [{"type": "text", "text": "Go on."}]})
+    return json.dumps(request)
 
 
 def loop(texts: list[bytes], target: str) -> None:
@@ -34,7 +41,8 @@ def loop(texts: list[bytes], target: str) -> None:
     endpoint = registry.endpoint(adapter=target)
     held = []
     for text in texts:
-        projection = project(load(text), endpoint)
+        request = load(text)
+        projection = project(request, for_request(endpoint, request))
         held.append((projection.body, json.dumps(projection.loss)))
 
 
@@ -51,7 +59,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=9)
     options, _ = parser.parse_known_args()
     print(f"{'work':72} {'ratio':>7} {'best':>7} {'budget':>7}")
-    texts = [json.dumps(conversation(LENGTHS[number % len(LENGTHS)])) for number in range(ROWS)]
+    texts = [asked(LENGTHS[number % len(LENGTHS)]) for number in range(ROWS)]
     good = True
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

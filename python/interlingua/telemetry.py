@@ -54,6 +54,9 @@ _ASKED: Final = {
 _TOLD: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
 """Headers of an answer of the gateway that its span has as well."""
 
+_PROBES: Final = ("/healthz", "/metrics")
+"""Paths that are asked again and again, by machines: their spans would only hide the others."""
+
 _FAILED_STATUS: Final = 500
 _HTTPS, _HTTP = 443, 80
 
@@ -125,7 +128,7 @@ class Telemetry:
         """An ASGI application with a span for each call, which goes on the trace that the call came with."""
 
         async def traced(scope: Any, receive: Any, send: Any) -> None:
-            if scope["type"] != "http":
+            if scope["type"] != "http" or scope["path"] in _PROBES:
                 await app(scope, receive, send)
                 return
             carrier = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}

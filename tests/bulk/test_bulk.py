@@ -3,10 +3,10 @@
 import asyncio
 import json
 import multiprocessing
+import pickle
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ import pytest
 from cli.test_cli import run as command
 
 from interlingua import adapt, translate
-from interlingua.bulk import Adapter, Job, Summary, run
+from interlingua.bulk import Adapter, AdaptTable, Job, Summary, run
 from interlingua.bulk.inputs import Input
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.sessions import Sessions
@@ -195,6 +195,29 @@ def test_parquet_is_read_and_written(tmp_path: Path, out: Path) -> None:
     assert [row.get("body") for row in written(tmp_path / "lines")] == [row["body"] for row in rows]
 
 
+def test_a_table_is_adapted_as_its_rows_would_be(tmp_path: Path) -> None:
+    """In one piece, by whoever holds one; also after it was sent to another process."""
+    rows = requests(6)
+    texts = [*[json.dumps(row) for row in rows], "nonsense", None]
+    table = pa.table({"key": list(range(8)), "asked": texts})
+    adapt = pickle.loads(pickle.dumps(AdaptTable(Job(TARGET, column="asked", id_column="key"))))
+    found = adapt(table).to_pylist()
+    assert [row["id"] for row in found] == [str(number) for number in range(8)]
+    alone = Adapter(Job(TARGET))
+    for row, given in zip(found, rows, strict=False):
+        wanted = alone(given)
+        assert wanted.body is not None
+        assert (row["body"], row["error"]) == (wanted.body.decode(), None)
+        assert (row["path"], json.loads(row["headers"])) == (wanted.path, wanted.headers)
+        assert json.loads(row["loss"]) == json.loads(json.dumps(wanted.loss))
+    assert [row["body"] for row in found[6:]] == [None, None]
+    assert all(json.loads(row["error"])["category"] == "invalid_request" for row in found[6:])
+    assert adapt(table.slice(0, 0)).num_rows == 0
+    for wrong in (Job(TARGET, column="other"), Job(TARGET, source="sessions")):
+        with pytest.raises(InvalidRequest):
+            AdaptTable(wrong)(table)
+
+
 def test_nested_columns_are_conversations(tmp_path: Path, out: Path) -> None:
     """Arrow gives every row the members of all rows: those that are null are not there."""
     given = [
@@ -287,11 +310,17 @@ def test_an_export_with_a_bad_line_is_one_row_that_cannot_be_read(tmp_path: Path
 
 
 _SMALL_SHARDS = """
-import sys
+import os, signal, sys
 from pathlib import Path
 from interlingua.bulk import Job, run
 if __name__ == "__main__":
-    run(Job("openai_chat"), [sys.argv[1]], Path(sys.argv[2]), processes=2, shard_bytes=1500)
+    file, out = sys.argv[1:]
+    done = Path(out, "_done")
+    before = len(list(done.glob("*.json")))
+    def observe(rows, errors, total):
+        if len(list(done.glob("*.json"))) >= before + 20:
+            os.kill(os.getpid(), signal.SIGKILL)
+    run(Job("openai_chat"), [file], Path(out), processes=2, shard_bytes=1500, observe=observe)
 """
 
 
@@ -303,17 +332,9 @@ def test_a_run_that_is_killed_goes_on(tmp_path: Path, out: Path) -> None:
     script = tmp_path / "small.py"
     script.write_text(_SMALL_SHARDS)
     kills = 0
-    while True:
-        before = len(list(out.glob("_done/*.json")))
-        process = subprocess.Popen([sys.executable, str(script), str(file), str(out)])
-        while process.poll() is None and len(list(out.glob("_done/*.json"))) < before + 20:
-            time.sleep(0.002)
-        if process.poll() is not None:
-            break
-        process.send_signal(signal.SIGKILL)
-        process.wait()
+    while (ended := subprocess.run([sys.executable, str(script), str(file), str(out)], check=False)).returncode:
+        assert ended.returncode == -signal.SIGKILL
         kills += 1
-    assert process.returncode == 0
     assert kills >= 3
     assert not list(out.glob("*.part"))
     demand_as_alone(written(out), given)

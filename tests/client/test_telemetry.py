@@ -5,7 +5,7 @@ import json
 import logging
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -315,6 +315,8 @@ async def test_a_call_through_the_gateway(spans: Spans) -> None:
         served = [span for span in spans if span.name == "POST /v1/messages"][-1]
         assert served.status.status_code is StatusCode.ERROR
         assert dict(served.attributes or {})["error.type"] == "529"
+        assert (await http.get("/healthz")).status_code == (await http.get("/metrics")).status_code == 200
+        assert not [name for name in spans.names() if "healthz" in name or "metrics" in name]
         await http.get("/v1/models/nobody")
         assert dict(spans.of("GET /v1/models/{id}").attributes or {})["http.response.status_code"] == 404
     assert SECRET not in "".join(one.to_json() for one in spans)
@@ -351,6 +353,36 @@ async def test_a_call_over_grpc(spans: Spans) -> None:
     failed = dict(spans.of("interlingua.v1.InterlinguaService/Check").attributes or {})
     assert (failed["rpc.grpc.status_code"], failed["error.type"]) == (3, "INVALID_ARGUMENT")
     assert SECRET not in "".join(one.to_json() for one in spans)
+
+
+async def test_clients_that_leave_end_their_spans(spans: Spans, caplog: pytest.LogCaptureFixture) -> None:
+    """In the middle of a stream, over HTTP and over gRPC: both spans end, and nothing is logged of it as an error."""
+    body = {"model": "gpt-4o", "input": "x", "stream": True}
+    async with gateway(spans, Say("a b c d e f g h", pause=0.2)) as http:
+        async with http.stream("POST", "/openai/v1/responses", json=body) as answer:
+            await anext(answer.aiter_raw())
+        await _until(lambda: "POST /{provider}/v1/responses" in spans.names())
+        assert dict(spans.of("chat gpt-4o").attributes or {})["error.type"] == "cancelled"
+    traces = Telemetry(spans.provider)
+    client = Client(FakeTransport(Say("a b c d e f g h", pause=0.2)), retry="none", telemetry=traces)
+    running = await grpc_server.start("127.0.0.1:0", client=client, interceptors=[traces.interceptor()])
+    try:
+        async with grpc.aio.insecure_channel(f"127.0.0.1:{running.port}") as channel:
+            stub: Any = InterlinguaServiceStub(channel)
+            call = stub.GenerateStream(pb.GenerateStreamRequest(request_json=json.dumps(ask(model=GPT))))
+            await anext(aiter(call))
+            call.cancel()
+            await _until(lambda: "interlingua.v1.InterlinguaService/GenerateStream" in spans.names())
+    finally:
+        await running.stop(0)
+    assert dict(spans.of("chat gpt-4.1").attributes or {})["error.type"] == "cancelled"
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 nobody tells when a span has ended
+            await asyncio.sleep(0.01)
 
 
 @pytest.mark.parametrize(

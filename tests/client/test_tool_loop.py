@@ -542,6 +542,19 @@ def test_a_stream_that_fails_or_is_stopped() -> None:
     asyncio.run(streaming())
 
 
+def test_whoever_leaves_a_stream_closes_the_call() -> None:
+    """At once, and not when somebody collects what is left."""
+
+    async def leaving() -> None:
+        transport = FakeTransport(Say("a b c d"))
+        async with Client(transport, retry="none") as client:
+            async with client.stream_tools(ask(), [], model=CLAUDE) as stream:
+                await anext(stream)
+            assert transport.answers[0].closed
+
+    asyncio.run(leaving())
+
+
 # ---------------------------------------------------------------------------------------------------- without await
 
 

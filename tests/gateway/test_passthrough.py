@@ -276,6 +276,35 @@ async def test_an_answer_that_breaks_off_does_not_look_whole() -> None:
         assert at.gateway.calls.of("anybody")[0].category == "cancelled"
 
 
+async def test_a_gateway_that_ends_does_not_wait_for_what_is_passed_on() -> None:
+    """At the end of grace a call that goes on is cut off, before its answer and within it."""
+
+    async def begins(receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"begun", "more_body": True})
+        await asyncio.sleep(60)
+
+    async def waits(receive: Any, send: Any) -> None:
+        await asyncio.sleep(60)
+
+    async with passing() as at:
+        at.provider.answer = begins
+        async with at.http.stream("GET", "/v1/files/1/content") as answer:
+            pieces = answer.aiter_raw()
+            assert await anext(pieces) == b"begun"
+            at.provider.answer = waits
+            waiting = asyncio.ensure_future(at.http.get("/v1/files"))
+            await asyncio.sleep(0.2)
+            at.gateway.in_flight.end()
+            with pytest.raises(httpx.RemoteProtocolError):
+                await anext(pieces)
+        told = await waiting
+        assert told.status_code == 500
+        assert "shut down" in told.json()["error"]["message"]
+        records = at.gateway.calls.of("anybody")
+        assert {record.category for record in records} == {"server_error"}
+
+
 # ---------------------------------------------------------------------------------------------------- refused
 
 

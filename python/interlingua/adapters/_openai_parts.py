@@ -1,7 +1,7 @@
 """What content of both wires of OpenAI has in common: where a medium is, marks for the cache, items that are kept whole."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, VERBATIM, Item, Member
@@ -109,6 +109,17 @@ def _spelt_detail(raw: Any) -> Any:
 def detail(*, soft: bool = False) -> Member:
     """How closely to look at an image."""
     return Member("detail", ("detail",), _read_detail, _write_detail, _spelt_detail, soft=soft)
+
+
+def _read_file_name(raw: Any, block: Item, _: Any) -> None:
+    if type(raw) is not str:
+        raise TypeError("filename")
+    block["name"] = raw
+
+
+def file_name(write: Callable[[Item, Any, Path], Any], *, soft: bool = False) -> Member:
+    """The name of a file."""
+    return Member("filename", ("name",), _read_file_name, write, always=True, soft=soft)
 
 
 OF_DOCUMENTS: Final = ("title", "context", "citations_enabled")

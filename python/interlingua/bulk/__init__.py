@@ -1,8 +1,8 @@
 """
 Many stored conversations at a time, each adapted to one wire, with what it loses: `interlingua bulk` (examples/bulk.md).
 
-`Adapter` adapts one, from whatever it is read; `run` reads files and databases, shard by shard in several processes, and can
-be killed and started again. Each module is imported when a name of it is first used.
+`Adapter` adapts one, from whatever it is read, `AdaptTable` those of a table of Arrow; `run` reads files and databases, shard
+by shard in several processes, and can be killed and started again. Each module is imported when a name of it is first used.
 """
 
 from importlib import import_module
@@ -11,10 +11,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from interlingua.bulk.adapting import Adapted, Adapter, Job
     from interlingua.bulk.running import Summary, run
+    from interlingua.bulk.tables import AdaptTable
 
-_HOME_OF = {"Adapted": "adapting", "Adapter": "adapting", "Job": "adapting", "Summary": "running", "run": "running"}
+_HOME_OF = {
+    "AdaptTable": "tables",
+    "Adapted": "adapting",
+    "Adapter": "adapting",
+    "Job": "adapting",
+    "Summary": "running",
+    "run": "running",
+}
 
-__all__ = ["Adapted", "Adapter", "Job", "Summary", "run"]
+__all__ = ["AdaptTable", "Adapted", "Adapter", "Job", "Summary", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -76,6 +76,9 @@ class Adapter:
             name: value for name, value in (("strict", job.strict), ("unanswered", unanswered)) if value is not None
         }
 
+    def __reduce__(self) -> tuple[type["Adapter"], tuple[Job]]:
+        return Adapter, (self.job,)
+
     def __call__(self, given: Any) -> Adapted:
         """What becomes of a row: JSON text or plain data. An `InterlinguaError` in its place is what it became when it was
         read."""
@@ -119,5 +122,4 @@ def _failed(problem: InterlinguaError, loss: list[Any]) -> Adapted:
 
 def _whole(text: bytes) -> bytes:
     """The text of a request: a list of messages is one that has nothing else."""
-    stripped = text.strip()
-    return b'{"messages":' + stripped + b"}" if stripped.startswith(b"[") else stripped
+    return b'{"messages":' + text + b"}" if text.lstrip().startswith(b"[") else text

@@ -15,6 +15,7 @@ LINES: Final = (".jsonl", ".ndjson")
 PARQUET: Final = ".parquet"
 _COLUMNS: Final = ("request", "conversation", "messages", "body")
 """The columns that are looked for where none is named."""
+_BUFFER: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 256
 _SESSIONS_IN_A_SHARD: Final = 500
 _BOM: Final = b"\xef\xbb\xbf"
@@ -132,14 +133,14 @@ def _lines(file: Any, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]
 
 
 def _is_blank(line: bytes | InvalidRequest) -> bool:
-    return isinstance(line, bytes) and not line.strip().removeprefix(_BOM)
+    return isinstance(line, bytes) and (line.isspace() or not line.removeprefix(_BOM).rstrip())
 
 
 def _of_lines(place: int, name: str, job: Job, size: int, limit: int) -> Iterator[Shard]:
     start = at = 0
     first = number = 1
     rows = 0
-    with Path(name).open("rb") as file:
+    with Path(name).open("rb", buffering=_BUFFER) as file:
         for length, line in _lines(file, limit):
             begins = job.source != SESSIONS or _begins_session(line)
             if at - start >= size and begins and rows:
@@ -164,7 +165,7 @@ def _begins_session(line: bytes | InvalidRequest) -> bool:
 
 def _numbered(name: str, shard: Shard, limit: int) -> Iterator[tuple[int, bytes | InvalidRequest]]:
     at, number = shard.start, shard.first
-    with Path(name).open("rb") as file:
+    with Path(name).open("rb", buffering=_BUFFER) as file:
         file.seek(at)
         for length, line in _lines(file, limit):
             if at >= shard.end:
@@ -234,7 +235,7 @@ def _opened(name: str) -> Any:
 
 def _of_parquet(place: int, name: str, job: Job, size: int) -> Iterator[Shard]:
     with _opened(name) as file:
-        _column(file.schema_arrow, job, name)
+        column_of(file.schema_arrow, job, name)
         start, first, rows, held = 0, 1, 0, 0
         groups = file.metadata.num_row_groups
         for number in range(groups):
@@ -246,7 +247,7 @@ def _of_parquet(place: int, name: str, job: Job, size: int) -> Iterator[Shard]:
                 start, first, rows, held = number + 1, first + rows, 0, 0
 
 
-def _column(schema: Any, job: Job, name: str) -> str:
+def column_of(schema: Any, job: Job, name: str) -> str:
     """The column that holds the conversations."""
     import pyarrow.types as types
 
@@ -271,14 +272,13 @@ def _parquet(name: str, shard: Shard, job: Job) -> Iterator[Row]:
     number = shard.first
     try:
         with _opened(name) as file:
-            column = _column(file.schema_arrow, job, name)
+            column = column_of(file.schema_arrow, job, name)
             columns = [column, *([job.id_column] if job.id_column else [])]
             groups = list(range(shard.start, shard.end))
             for batch in file.iter_batches(_ROWS_AT_ONCE, row_groups=groups, columns=columns):
-                ids = batch.column(job.id_column) if job.id_column else None
-                for place, held in enumerate(batch.column(column)):
-                    identity = None if ids is None else ids[place].as_py()
-                    yield Row(number, None if identity is None else str(identity), _value(held))
+                ids = batch.column(job.id_column).to_pylist() if job.id_column else [None] * batch.num_rows
+                for value, identity in zip(values(batch.column(column)), ids, strict=True):
+                    yield Row(number, None if identity is None else str(identity), value)
                     number += 1
     except (pa.ArrowException, OSError, InvalidRequest) as problem:
         # a page is damaged: none of what is left of the shard can be read, and each row of it is told of
@@ -286,14 +286,33 @@ def _parquet(name: str, shard: Shard, job: Job) -> Iterator[Row]:
             yield Row(lost, None, InvalidRequest(f"the file cannot be read here ({type(problem).__name__})"))
 
 
+def values(column: Any) -> list[Any]:
+    """The conversations in a column of Arrow: JSON text as bytes, or plain data. What cannot be read is an error in its
+    place."""
+    import pyarrow as pa
+    import pyarrow.types as types
+
+    if types.is_string(column.type) or types.is_large_string(column.type):
+        # as it is: what is no UTF-8 is told by whoever reads it
+        column = column.cast(pa.large_binary() if types.is_large_string(column.type) else pa.binary())
+    try:
+        found = column.to_pylist()
+    except (ValueError, OverflowError):
+        found = [_value(held) for held in column]
+    return [
+        one if isinstance(one, (bytes, InvalidRequest)) else _NULL if one is None else _without_nulls(one)
+        for one in found
+    ]
+
+
 def _value(held: Any) -> Any:
     try:
-        value = held.as_py()
+        return held.as_py()
     except (ValueError, OverflowError):
         return InvalidRequest("the value cannot be read: is it UTF-8?")
-    if value is None:
-        return InvalidRequest("the value is null")
-    return value if isinstance(value, (str, bytes)) else _without_nulls(value)
+
+
+_NULL: Final = InvalidRequest("the value is null")
 
 
 def _without_nulls(value: Any) -> Any:

@@ -5,7 +5,7 @@ A file has its name only when it is whole and on the disk; until then it ends in
 """
 
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, Protocol
@@ -18,7 +18,11 @@ UNFINISHED: Final = ".part"
 _BUFFER: Final = 1 << 20
 _ROWS_AT_ONCE: Final = 1000
 _BYTES_AT_ONCE: Final = 32 << 20
-_COLUMNS: Final = ("input", "row", "id", "path", "headers", "body", "loss", "error")
+_ROW_BYTES: Final = 200
+"""About as many bytes as an entry of a loss report has."""
+RESULT: Final = ("id", "path", "headers", "body", "loss", "error")
+"""The columns that tell what became of a row."""
+_COLUMNS: Final = ("input", "row", *RESULT)
 
 
 class Writer(Protocol):
@@ -58,41 +62,33 @@ class _Lines:
         self._file = file
 
     def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
-        head = json.dumps({"input": source, "row": number, "id": identity})
+        head = b'{"input":%b,"row":%d,"id":%b' % (json.dumps(source), number, json.dumps(identity))
+        loss = json.dumps(found.loss) if found.loss else b"[]"
         if found.error is not None:
-            # the body is bytes already, and not read again
-            line = b'%b,"error":%b,"loss":%b}\n' % (head[:-1], json.dumps(found.error), json.dumps(found.loss))
+            self._file.write(b'%b,"error":%b,"loss":%b}\n' % (head, json.dumps(found.error), loss))
         else:
-            where = json.dumps({"path": found.path, "headers": found.headers})
-            body = found.body or b"null"
-            line = b'%b,%b,"body":%b,"loss":%b}\n' % (head[:-1], where[1:-1], body, json.dumps(found.loss))
-        self._file.write(line)
+            # the body is bytes already, and not read again
+            where = b'"path":%b,"headers":%b' % (json.dumps(found.path), json.dumps(found.headers))
+            self._file.write(b'%b,%b,"body":%b,"loss":%b}\n' % (head, where, found.body or b"null", loss))
 
     def end(self) -> None:
         """Nothing is held back."""
 
 
 class _Parquet:
-    """Members that are JSON have it as text, for rows differ in their form."""
-
     def __init__(self, file: Any) -> None:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._arrow = pa
-        kinds = {"row": pa.int64(), "body": pa.large_string()}
-        self._schema = pa.schema([(name, kinds.get(name, pa.string())) for name in _COLUMNS])
-        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
+        self._schema = schema()
+        # a body stands there once: to look for others of its kind costs and finds nothing
+        repeated: Any = ["input", "path", "headers"]
+        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=repeated)
         self._held: list[tuple[Any, ...]] = []
         self._bytes = 0
 
     def write(self, source: str, number: int, identity: str | None, found: Adapted) -> None:
-        headers, loss, error = (
-            None if value is None else json.dumps(value).decode() for value in (found.headers, found.loss, found.error)
-        )
-        body = None if found.body is None else found.body.decode()
-        self._held.append((source, number, identity, found.path, headers, body, loss, error))
-        self._bytes += len(body or "") + len(loss or "")
+        self._held.append((source, number, *cells(identity, found)))
+        self._bytes += len(found.body or b"") + _ROW_BYTES * len(found.loss)
         if len(self._held) >= _ROWS_AT_ONCE or self._bytes >= _BYTES_AT_ONCE:
             self._give()
 
@@ -102,10 +98,30 @@ class _Parquet:
         self._writer.close()
 
     def _give(self) -> None:
-        columns = zip(*self._held, strict=True) if self._held else ((),) * len(_COLUMNS)
-        arrays = [
-            self._arrow.array(list(column), type=field.type)
-            for column, field in zip(columns, self._schema, strict=True)
-        ]
-        self._writer.write_table(self._arrow.Table.from_arrays(arrays, schema=self._schema))
+        self._writer.write_table(table(self._held, self._schema))
         self._held, self._bytes = [], 0
+
+
+def schema(names: Sequence[str] = _COLUMNS) -> Any:
+    """The columns of the output, of Arrow. Members that are JSON have it as text, for rows differ in their form."""
+    import pyarrow as pa
+
+    kinds = {"row": pa.int64(), "body": pa.large_string()}
+    return pa.schema([(name, kinds.get(name, pa.string())) for name in names])
+
+
+def cells(identity: str | None, found: Adapted) -> tuple[Any, ...]:
+    """A row from its id on: id, path, headers, body, loss, error. JSON is bytes, which Arrow takes for text."""
+    headers = None if found.headers is None else json.dumps(found.headers)
+    error = None if found.error is None else json.dumps(found.error)
+    loss = json.dumps(found.loss) if found.loss else b"[]"
+    return identity, found.path, headers, found.body, loss, error
+
+
+def table(rows: Sequence[tuple[Any, ...]], schema: Any) -> Any:
+    """Rows as a table of Arrow."""
+    import pyarrow as pa
+
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    arrays = [pa.array(list(column), type=field.type) for column, field in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

@@ -343,11 +343,13 @@ class _Counts:
                 kept = {name: found.error[name] for name in ("category", "message", "path") if name in found.error}
                 self._errors.append({"input": self._source, "row": number, **kept})
             return
-        if found.loss:
-            kinds = Counter([(entry["severity"], entry["code"]) for entry in found.loss])
-            self._entries.update(kinds)
-            self._rows.update(kinds.keys())
-            for kind in kinds:
+        seen: set[tuple[str, str]] = set()
+        for entry in found.loss:
+            kind = (entry["severity"], entry["code"])
+            self._entries[kind] += 1
+            if kind not in seen:
+                seen.add(kind)
+                self._rows[kind] += 1
                 self._examples.setdefault(kind, number)
 
     def record(self) -> Data:

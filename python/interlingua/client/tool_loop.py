@@ -8,6 +8,7 @@ A tool that fails is a result that says so, never the end of the loop; a call to
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from contextlib import aclosing
 from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import UTC
@@ -275,8 +276,9 @@ class ToolStream:
                 break
             elif run.responses:
                 left -= 1
-            async for event in self._answer():
-                yield event
+            async with aclosing(self._answer()) as events:  # whoever leaves closes the call to the provider at once
+                async for event in events:
+                    yield event
             calls = _calls(run.response["message"]) if run.response.finish_reason == "tool_calls" else []
         run.outcome = self._outcome(calls)
         self.response = run

@@ -84,22 +84,6 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
 # ---------------------------------------------------------------------------------------------- citations
 
 
-def read_description(wire: Item, names: tuple[str, ...], canonical: Item) -> set[str]:
-    """Reads what a document says of itself, and whether it may be cited; gives the members that were read."""
-    known: set[str] = set()
-    for name in names:
-        if type(wire.get(name)) is str:
-            canonical[name] = wire[name]
-            known.add(name)
-    match wire.get("citations"):
-        case {"enabled": bool(enabled), **others} if not others:
-            canonical["citations_enabled"] = enabled
-            known.add("citations")
-        case _:
-            pass
-    return known
-
-
 def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:
     """What a citation holds for this wire alone; None for one of another provider, which is reported.
 

@@ -231,7 +231,9 @@ class Writing(_writing.Writing):
         canonical: str = block["id"]
         own = self._own_id(block)
         if canonical in self._ids and not self.whole:
-            raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
+            raise InvalidRequest(
+                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
+            )
         if own is None or (own in self._taken and not self.has_quirk(block, ASSISTANT)):
             wire_id = self._derive(canonical)
         elif self.same_origin or self._tool_id.fullmatch(own) or carries_state(own, self.endpoint):

@@ -14,7 +14,7 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE, named, string
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._items import ABSENT, Member, Row, read_item
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
 from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
@@ -29,25 +29,11 @@ Demands = tuple[int, int, int]
 # ---------------------------------------------------------------------------------------------- rows
 
 
-def _read_schema(raw: Any, tool: Tool, reading: Reading) -> None:
-    if type(raw) is not dict:
-        raise TypeError("input_schema")
-    tool["input_schema"] = raw
-    reading.unusual = reading.unusual or not is_object(raw)
-
-
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     schema = tool.get("input_schema")
     if not writing.as_read:
         return object_at_root(schema, writing.loss, (*path, "input_schema"))
     return ABSENT if schema is None else schema
-
-
-def _read_strict(raw: Any, tool: Tool, reading: Reading) -> None:
-    if type(raw) is not bool:
-        raise TypeError("strict")
-    tool["strict"] = raw
-    reading.unusual = True
 
 
 def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
@@ -59,8 +45,8 @@ _TOOL: Final = Row(
     {},
     NAME,
     DESCRIPTION,
-    Member("input_schema", ("input_schema",), _read_schema, _write_schema, soft=True),
-    Member("strict", ("strict",), _read_strict, lambda tool, writing, path: tool.get("strict", ABSENT)),
+    by_rule("input_schema", ("input_schema",), dict, _write_schema, soft=True),
+    same("strict", "strict", bool),
     Member(
         "type",
         (),
@@ -96,10 +82,10 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
     schema = tool.get("input_schema")
-    if type(schema) is not dict:
+    if type(schema) is not dict and schema is not None and type(schema) is not bool:
+        raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
+    if type(schema) is not dict or tool.get("strict") is not None or not is_object(schema):
         reading.unusual = True
-        if schema is not None and type(schema) is not bool:  # true is a JSON Schema too, though of no arguments
-            raise TypeError("input_schema")
     return read_item(_TOOL, tool, {}, reading)
 
 

@@ -1,9 +1,11 @@
-"""What every block has beside its content, both ways: the members without canonical meaning, as trees."""
+"""What every block has beside its content, both ways; members without canonical meaning are trees of the block's shape."""
 
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._claude.values import string
+from interlingua.adapters._items import ABSENT, Member, Row, write_item
+from interlingua.adapters._kit import Wire
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
@@ -17,37 +19,32 @@ KINDS: Final = frozenset(
 )  # fmt: skip
 """The members that name the kind of a block."""
 
+
+def _read_type(raw: Any, block: Block, reading: Reading) -> None:
+    string(raw)
+
+
+def _write_type(block: Block, writing: Writing, path: Path) -> Any:
+    word = writing.spelt_of(block).get("type")
+    return ABSENT if word is None or not writing.same_origin else word
+
+
+_TYPE: Final = Member("type", (), _read_type, _write_type, lambda raw: raw, soft=True)
+
+
+def block_row(content: Member) -> Row:
+    """A block: the member that names its kind, and `type` beside it. A mark for the cache is a block of its own."""
+    return Row({}, content, _TYPE, beside=("cache", "citations"))
+
+
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def kept(canonical: Block, wire: Wire, kind: str, inner: Any, reading: Reading, state: Wire | None = None) -> Block:
-    """Adds the provider state: members without canonical meaning, and how the block was spelt.
-
-    `inner` holds what is left over inside the member that names the kind; None when nothing is.
-    """
-    fields: Wire = {}
-    encoding: Wire = {}
-    if inner is not None:
-        said, nulls = without_nulls(inner)
-        if said or not nulls or kind == "guardContent":  # there an empty tree says that the text is guarded
-            fields[kind] = said
-        if nulls:
-            encoding["null"] = [[kind, *steps] for steps in nulls]
-    if len(wire) > 1:
-        for name, value in wire.items():
-            if name == "type" and type(value) is str:
-                encoding["type"] = value
-            elif value is None:
-                encoding.setdefault("null", []).append(name)
-            elif name != kind:
-                fields[name] = value
-    if state is not None or fields or encoding:
-        canonical["provider_state"] = state = state or reading.state()
-        if fields:
-            state["fields"] = fields
-        if encoding:
-            state["encoding"] = {**state.get("encoding", {}), **encoding}
-    return canonical
+def said_in(item: Any) -> Wire:
+    """The members of an object that say something."""
+    if type(item) is not dict and len(item) > 0:
+        raise TypeError("an object")
+    return {name: value for name, value in item.items() if value is not None} if item else {}
 
 
 def without_nulls(tree: Any, depth: int = 0) -> tuple[Any, list[list[str]]]:
@@ -70,51 +67,23 @@ def without_nulls(tree: Any, depth: int = 0) -> tuple[Any, list[list[str]]]:
 _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
 
 
-def left_over(item: Wire, known: frozenset[str]) -> Wire | None:
-    """The members of an item that have no canonical meaning; None when there are none."""
-    return None if within(item, known) else {name: value for name, value in item.items() if name not in known}
-
-
-def nulls_of(item: Wire) -> Wire:
-    """The members of an item that are null."""
-    nulls: Wire = {}
-    for name in item:
-        if item[name] is None:
-            nulls[name] = None
-    return nulls
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def finished(block: Block, kind: str, inner: Any, known: frozenset[str], writing: Writing, path: Path) -> Wire:
-    """The wire block, with what its provider state holds for this wire; members that are not known are reported."""
-    wire: Wire = {kind: inner}
-    if not within(block, known):
-        report_unknown(block, known, writing.loss, path)
+def item_to_wire(row: Row, kind: str, block: Block, writing: Writing, path: Path) -> Wire:
+    """A block by its row; what was read of a block of another kind is reported."""
     state = block.get("provider_state")
-    if state is None:
-        return wire
-    if not writing.endpoint.owns(state):
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        return wire
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    if fields := state.get("fields"):
+    fields = state.get("fields") if state is not None else None
+    if state is not None and fields and writing.endpoint.owns(state):
         others = {name: value for name, value in fields.items() if _is_field(name, value, kind)}
-        for name in fields:
-            if name not in others:
-                where = (*path, "provider_state", "fields", name)
-                message = "a block holds one kind of content, and fields that say something"
-                writing.loss.drop(where, "unsupported_field", "lost", message)
-        wire = overlaid(wire, others, writing, (*path, "provider_state", "fields"))
-    if encoding := state.get("encoding"):
-        if type(encoding.get("type")) is str and writing.same_origin:
-            wire["type"] = encoding["type"]
-        if writing.same_origin:
-            wire = with_nulls(wire, encoding.get("null") or ())
-    return wire
+        if len(others) < len(fields):
+            for name in fields:
+                if name not in others:
+                    where = (*path, "provider_state", "fields", name)
+                    message = "a block holds one kind of content, and fields that say something"
+                    writing.loss.drop(where, "unsupported_field", "lost", message)
+            block = {**block, "provider_state": {**state, "fields": others}}
+    return write_item(row, block, writing, path)
 
 
 def _is_field(name: str, value: Any, kind: str) -> bool:
@@ -122,28 +91,6 @@ def _is_field(name: str, value: Any, kind: str) -> bool:
     if value is None or (name == "type" and type(value) is str):
         return False  # a spelling
     return name == kind or name not in KINDS
-
-
-def with_nulls(wire: Wire, nulls: Any) -> Wire:
-    """The wire with what was null in it: beside its kind, and inside of it where it is still of that kind."""
-    for given in nulls:
-        steps = [given] if type(given) is str else given
-        if type(steps) is list and steps and (len(steps) == 1 or steps[0] in wire):
-            wire = with_null(wire, steps)
-    return wire
-
-
-def with_null(wire: Wire, steps: Any, *, grows: bool = True) -> Wire:
-    """The wire with a member that was null, where it lacks that member; `grows`: and the objects in which it stood.
-
-    Changes nothing of what it was given.
-    """
-    if type(steps) is not list or not steps or type(name := steps[0]) is not str:
-        return wire
-    if len(steps) == 1:
-        return wire if name in wire else {**wire, name: None}
-    inner: Any = wire.get(name, {} if grows else None)
-    return {**wire, name: with_null(inner, steps[1:], grows=grows)} if type(inner) is dict else wire
 
 
 def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:

@@ -5,74 +5,142 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import NO_JSON, json_value, own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.rows import NoMeaning
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, arguments_text
-from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of, overlaid
+from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, inside, read_item
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text
+from interlingua.adapters.bedrock_converse.state import Block, block_row, item_to_wire, overlaid, said_in
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
+
+# ---------------------------------------------------------------------------------------------- rows
+
+_BLANK: Final = "blank"
+"""The spelling of a text of white space, which goes back in whatever conversation."""
+_JSON: Final = "json"
+_CITED: Final = "cited"
+
+
+def _read_text(raw: Any, block: Block, reading: Reading) -> None:
+    block["text"] = string(raw)
+    reading.unusual = reading.unusual or not raw
+
+
+def _text_spelling(raw: str) -> str | None:
+    return _BLANK if raw.isspace() else None
+
+
+def _read_json(raw: Any, block: Block, reading: Reading) -> None:
+    block["text"] = arguments_text(raw)
+
+
+def _read_pieces(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list or not all(part.keys() == {"text"} for part in raw):
+        raise NoMeaning("content")
+    block["text"] = "".join([string(part["text"]) for part in raw])
+
+
+def _pieces_spelling(raw: list[Wire]) -> Any:
+    return _CITED if len(raw) == 1 else VERBATIM
+
+
+def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list:
+        raise NoMeaning("citations")
+    block["citations"] = [_citation_from_wire(citation, reading) for citation in raw]
+
+
+def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
+    written: list[Wire] = []
+    for position, citation in enumerate(block.get("citations") or ()):
+        if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None:
+            written.append(wire)
+    return written if written or _was_said("citations", block, writing) else ABSENT
+
+
+def _write_pieces(block: Block, writing: Writing, path: Path) -> Any:
+    text = block["text"]
+    return [{"text": text}] if text or _was_said("content", block, writing) else ABSENT
+
+
+def _was_said(name: str, block: Block, writing: Writing) -> bool:
+    return (writing.spelt_of(block).get("citationsContent") or NOTHING).get(name) == _CITED
+
+
+_TEXT: Final = Member(
+    "text", ("text",), _read_text, lambda block, writing, path: block["text"], _text_spelling, needed=True
+)
+_ROWS: Final[dict[str, Row]] = {
+    "text": block_row(_TEXT),
+    "guardContent": block_row(inside("guardContent", Row({}, inside("text", Row({}, _TEXT))))),
+    "json": block_row(
+        Member(
+            "json",
+            ("text",),
+            _read_json,
+            lambda block, writing, path: json_value(block["text"]),
+            lambda raw: _JSON,
+            needed=True,
+            null=True,
+        )
+    ),
+    "citationsContent": block_row(
+        inside(
+            "citationsContent",
+            Row(
+                {},
+                Member(
+                    "content",
+                    ("text",),
+                    _read_pieces,
+                    _write_pieces,
+                    _pieces_spelling,
+                ),
+                Member(
+                    "citations",
+                    ("citations",),
+                    _read_citations,
+                    _write_citations,
+                    lambda raw: _CITED,
+                    always=True,
+                ),
+            ),
+        )
+    ),
+}
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
 def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A plain text."""
-    text = string(wire["text"])
-    reading.unusual = reading.unusual or not text
-    return kept({"type": "text", "text": text}, wire, "text", None, reading, _blank(text, reading))
+    return read_item(_ROWS["text"], wire, {"type": "text"}, reading)
 
 
-def _blank(text: str, reading: Reading) -> dict[str, Any] | None:
-    """The state of a text of white space, which goes back in whatever conversation."""
-    return reading.state(encoding={"blank": True}) if text.isspace() else None
-
-
-def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """A value of JSON in a result, as its text; None where it has no meaning."""
+def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A value of JSON in a result, as its text. Raises `NoMeaning` where it has none."""
     if place != RESULT:
-        return None
-    text = arguments_text(wire["json"])
-    return kept({"type": "text", "text": text}, wire, "json", None, reading, reading.state(encoding={"json": True}))
+        raise NoMeaning("json")
+    return read_item(_ROWS["json"], wire, {"type": "text"}, reading)
 
 
-def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
-    escape_reserved = wire["guardContent"]
-    nulls = nulls_of(escape_reserved)
-    if escape_reserved.keys() - nulls.keys() != {"text"} or place not in (USER, SYSTEM):
-        return None
-    text = escape_reserved["text"].get("text")
-    if type(text) is not str:
-        return None
-    left = left_over(escape_reserved["text"], frozenset(("text",)))
-    inner = nulls if left is None else {**nulls, "text": left}
-    return kept({"type": "text", "text": text}, wire, "guardContent", inner, reading, _blank(text, reading))
+    guarded = said_in(wire["guardContent"])
+    if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
+        raise NoMeaning("guardContent")
+    block = read_item(_ROWS["guardContent"], wire, {"type": "text", "provider_state": reading.state()}, reading)
+    # an empty tree says that the text is guarded
+    block["provider_state"].setdefault("fields", {}).setdefault("guardContent", {})
+    return block
 
 
-def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """A text with what it cites, in one block however many pieces it has; None when it cannot be read."""
-    cited = wire["citationsContent"]
-    speaks, cites = cited.get("content") is not None, cited.get("citations") is not None
-    texts: Any = cited["content"] if speaks else []
-    citations: Any = cited["citations"] if cites else []
-    if place != ASSISTANT or type(texts) is not list or type(citations) is not list:
-        return None
-    if not all(part.keys() == {"text"} for part in texts):
-        return None
-    spoken = [string(part["text"]) for part in texts]
-    canonical: Block = {"type": "text", "text": "".join(spoken)}
-    encoding: Wire = {"cited": True}
-    if len(spoken) != 1:
-        encoding["texts"] = [len(text) for text in spoken] if speaks else None
-    canonical["citations"] = [_citation_from_wire(citation, reading) for citation in citations]
-    if not cites:
-        encoding["uncited"] = True
-    left = left_over(cited, _CITED_WIRE)
-    for name in nulls_of(cited):
-        left = {**(left or {}), name: None}
-    return kept(canonical, wire, "citationsContent", left, reading, reading.state(encoding=encoding))
-
-
-_CITED_WIRE: Final = frozenset(("content", "citations"))
+def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A text with what it cites, in one block however many pieces it has. Raises `NoMeaning` when it cannot be read."""
+    if place != ASSISTANT:
+        raise NoMeaning("citationsContent")
+    block: Block = {"type": "text", "text": "", "citations": [], "provider_state": reading.state()}
+    return read_item(_ROWS["citationsContent"], wire, block, reading)
 
 
 def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
@@ -87,10 +155,9 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
     fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
     if place == "web" and type(location["web"]) is dict and type(url := location["web"].get("url")) is str:
         canonical["url"] = url
-        others = left_over(location["web"], frozenset(("url",)))
         left = {name: value for name, value in location.items() if name != "web"}
-        if others is not None:
-            left["web"] = others
+        if len(location["web"]) > 1:
+            left["web"] = {name: value for name, value in location["web"].items() if name != "url"}
         del fields["location"]
         if left:
             fields["location"] = left
@@ -111,60 +178,42 @@ def _citation_type(citation: Wire) -> str:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
-
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A text in the form that it came in; None for one without visible characters, which is reported."""
     text: str = block["text"]
-    encoding = writing.encoding_of(block) if "provider_state" in block else {}
-    cited = encoding.get("cited") and place == ASSISTANT
-    if not cited and not text.strip() and not writing.as_read and not (text and encoding.get("blank")):
+    spelt: Mapping[str, Any] = writing.spelt_of(block) if "provider_state" in block else NOTHING
+    cited = "citationsContent" in spelt and place == ASSISTANT
+    if not cited and not text.strip() and not writing.as_read and not (text and _was_blank(spelt)):
         writing.loss.drop(
             path, "empty_content", "representation", "the target takes no text without visible characters"
         )
         return None
-    if block.get("refusal"):
-        writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", "a refusal travels as ordinary text")
     if cited:
-        return _cited_to_wire(block, encoding, writing, path)
+        return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
     for position in range(len(block.get("citations") or ())):
         where = (*path, "citations", position)
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
-    if encoding.get("json") and place == RESULT and (value := json_value(text)) is not NO_JSON:
-        return finished(block, "json", value, TEXT, writing, path)
-    state = block.get("provider_state")
-    if state is not None and place in (USER, SYSTEM) and writing.endpoint.owns(state) and _is_guarded(state):
-        return finished(block, "guardContent", {"text": {"text": text}}, TEXT, writing, path)
-    return finished(block, "text", text, TEXT, writing, path)
+    kind = "text"
+    if "json" in spelt and place == RESULT and json_value(text) is not NO_JSON:
+        kind = "json"
+    elif place in (USER, SYSTEM) and _is_guarded(writing.owned(block)):
+        kind = "guardContent"
+    return item_to_wire(_ROWS[kind], kind, block, writing, path)
 
 
-def _is_guarded(state: dict[str, Any]) -> bool:
+def _was_blank(spelt: Mapping[str, Any]) -> bool:
+    guarded = (spelt.get("guardContent") or NOTHING).get("text") or NOTHING
+    return _BLANK in (spelt.get("text"), guarded.get("text"))
+
+
+def _is_guarded(state: Mapping[str, Any]) -> bool:
     """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
     guard = (state.get("fields") or {}).get("guardContent")
     if not isinstance(guard, dict):
         return False
     marks = guard.get("text")
     return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
-
-
-def _cited_to_wire(block: Block, encoding: Mapping[str, Any], writing: Writing, path: Path) -> Wire | None:
-    text: str = block["text"]
-    citations = [
-        wire
-        for position, citation in enumerate(block.get("citations") or ())
-        if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None
-    ]
-    inner: Wire = {}
-    lengths = encoding.get("texts", [len(text)])
-    if lengths is not None or text:
-        if lengths is None or sum(lengths) != len(text):
-            lengths = [len(text)]
-        ends = [sum(lengths[: number + 1]) for number in range(len(lengths))]
-        inner["content"] = [{"text": text[end - length : end]} for length, end in zip(lengths, ends, strict=True)]
-    if citations or not encoding.get("uncited"):
-        inner["citations"] = citations
-    return finished(block, "citationsContent", inner, TEXT, writing, path)
 
 
 def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:

@@ -155,7 +155,9 @@ class Writing(_writing.Writing):
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
         if canonical in self.calls and not self.whole:
-            raise InvalidRequest("two tool calls have one id; give each call its own", path=pointer((*path, "id")))
+            raise InvalidRequest(
+                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
+            )
         name = self.told_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name

@@ -590,7 +590,7 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
     """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
     call = writing.calls.get(block["tool_use_id"])
     if call is None and not (writing.paired and "name" in encoding):
-        message = "the result answers no call before it"
+        message = "no call before this result has its id"
         raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
     return call or ("", None)
 

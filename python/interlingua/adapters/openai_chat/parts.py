@@ -38,6 +38,7 @@ from interlingua.adapters._openai_parts import (
     CacheMark,
     address,
     detail,
+    file_name,
     is_of_another,
     opaque,
     report_media_type,
@@ -109,12 +110,6 @@ def _write_data(block: Item, _: Writing, __: Path) -> Any:
     return block["source"]["data"]
 
 
-def _read_file_name(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("filename")
-    block["name"] = raw
-
-
 def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     name = block.get("name")
     if name is not None:
@@ -127,7 +122,7 @@ def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     return "document"
 
 
-_FILE_NAME: Final = Member("filename", ("name",), _read_file_name, _write_file_name, always=True, soft=True)
+_FILE_NAME: Final = file_name(_write_file_name, soft=True)
 _TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
 _SAID: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
 _REFUSAL: Final = Row(
@@ -389,6 +384,8 @@ def _begun(kind: str, part: str, reading: Reading) -> Block:
     return {"type": kind, "provider_state": reading.state(encoding={"part": part})}
 
 
+# ---------------------------------------------------------------------------------------------------- citations
+
 _CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
 _NEVER_NESTED: Final = ("type", *_CITED)
 
@@ -454,6 +451,9 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     if not nested:
         citation["provider_state"]["encoding"] = {"flat": True}
     return citation
+
+
+# ---------------------------------------------------------------------------------------------------- the content of a message, and what all have
 
 
 def content_to_wire(

@@ -7,7 +7,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note
-from interlingua.adapters._items import ABSENT, Item, Member, Row, read_item, text, write_item
+from interlingua.adapters._items import ABSENT, Item, Row, read_item, text, write_item
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
 from interlingua.adapters._media import (
     document_as_text,
@@ -27,6 +27,7 @@ from interlingua.adapters._openai_parts import (
     CacheMark,
     address,
     detail,
+    file_name,
     is_of_another,
     opaque,
     report_of_document,
@@ -55,12 +56,6 @@ def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     return "document"
 
 
-def _read_file_name(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("filename")
-    block["name"] = raw
-
-
 _WORDS: Final = {
     kind: Row({"type": kind}, text("text", "text", needed=True), mark=MARK)
     for kind in ("input_text", "text", "output_text")
@@ -73,7 +68,7 @@ _DOCUMENT: Final = Row(
     address("file_data", BYTES),
     address("file_url", WEB),
     address("file_id", FILE),
-    Member("filename", ("name",), _read_file_name, _write_file_name, always=True),
+    file_name(_write_file_name),
     mark=MARK,
     beside=OF_DOCUMENTS,
 )

@@ -1,0 +1,36 @@
+"""Tables of Arrow whose rows are conversations, adapted by whoever cuts them and carries them about: Ray Data, DuckDB, Spark."""
+
+from typing import Any
+
+from interlingua.bulk import outputs
+from interlingua.bulk.adapting import SESSIONS, Adapter, Job
+from interlingua.bulk.inputs import column_of, values
+from interlingua.canonical.errors import InvalidRequest
+
+
+class AdaptTable:
+    """Adapts the rows of a table, in their order: gives a table with the columns `id`, `path`, `headers`, `body`, `loss` and
+    `error`, as `run` writes them to Parquet.
+
+    `job.column` names the column that holds the conversations, `job.id_column` the one that becomes `id`. An instance may be
+    pickled and sent to another process. Raises `InvalidRequest` when the job names what there is not; no row raises anything.
+    """
+
+    def __init__(self, job: Job) -> None:
+        if job.source == SESSIONS:
+            raise InvalidRequest(
+                "a session is many rows of its export: `run` reads those; a table has a conversation in each"
+            )
+        self._adapter = Adapter(job)
+        self._schema = outputs.schema(outputs.RESULT)
+
+    def __call__(self, table: Any) -> Any:
+        """The table of Arrow that a table becomes."""
+        job = self._adapter.job
+        held = values(table.column(column_of(table.schema, job, "the table")))
+        ids = table.column(job.id_column).to_pylist() if job.id_column else [None] * len(held)
+        rows = [
+            outputs.cells(None if identity is None else str(identity), self._adapter(value))
+            for identity, value in zip(ids, held, strict=True)
+        ]
+        return outputs.table(rows, self._schema)
