@@ -298,10 +298,10 @@ def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
-    state = request.get("provider_state")
-    encoding: Mapping[str, Any] = (state.get("encoding") or {}) if state is not None and endpoint.owns(state) else {}
+    writing = Writing(request, endpoint, loss)
+    encoding = writing.encoding
     version = _version(encoding, endpoint)
-    writing = Writing(request, endpoint, loss, version)
+    writing.stricter = version >= STRICTER_VERSION
     body: Wire = {}
     model = endpoint.model or wire_model(request.get("model"))
     if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in encoding):
