@@ -14,7 +14,7 @@ from interlingua.adapters.bedrock_converse.blocks import (
     blocks_from_wire,
     blocks_to_wire,
 )
-from interlingua.adapters.bedrock_converse.state import overlaid
+from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
