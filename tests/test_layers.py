@@ -154,8 +154,6 @@ SPELLINGS = """
 BY_HAND = {
     "": "_members _offered _openai_members _openai_writing",
     "_structured": "answers asking finding",
-    "anthropic_messages": "requests responses stream_reader stream_writer",
-    "bedrock_converse": "responses",
     "cohere_chat": "documents messages parts requests responses",
     "openai_chat": "messages parts reasoning responses stream_writer tables turns",
     "openai_responses": "items messages responses stream_reader tools",

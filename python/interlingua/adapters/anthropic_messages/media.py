@@ -5,16 +5,22 @@ import binascii
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import out_of_place
+from interlingua.adapters._claude.blocks import CITED, CONTEXT, NoMeaning, Refused, out_of_place
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import CITED, CONTEXT, NoMeaning, Refused
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
 from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
-from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire, opaque_to_wire
+from interlingua.adapters.anthropic_messages.items import (
+    CACHE,
+    Block,
+    is_plain,
+    item_to_wire,
+    opaque_to_wire,
+    text_from_wire,
+    text_to_wire,
+)
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, Writing
-from interlingua.adapters.anthropic_messages.texts import is_plain, text_from_wire, text_to_wire
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire

@@ -8,9 +8,18 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import out_of_place, refused_thinking, report_opaque
+from interlingua.adapters._claude.blocks import (
+    NAME,
+    NoMeaning,
+    Refused,
+    arguments,
+    call_id,
+    out_of_place,
+    refused_thinking,
+    report_opaque,
+    result_id,
+)
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import NAME, NoMeaning, Refused, arguments, call_id, result_id
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     RESULT,
@@ -24,16 +33,20 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
-from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
-from interlingua.adapters.bedrock_converse.state import KINDS, Block, block_row, item_to_wire, said_in
-from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
-from interlingua.adapters.bedrock_converse.texts import (
+from interlingua.adapters.bedrock_converse.items import (
+    KINDS,
+    Block,
+    block_row,
     cited_from_wire,
     guarded_from_wire,
+    item_to_wire,
     json_from_wire,
+    said_in,
     text_from_wire,
     text_to_wire,
 )
+from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
+from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer

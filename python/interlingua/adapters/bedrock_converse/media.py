@@ -2,13 +2,13 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._claude.blocks import CITED, NoMeaning, Refused
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import CITED, NoMeaning, Refused
 from interlingua.adapters._claude.values import IMAGE_STARTS
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item
 from interlingua.adapters._kit import BiMap, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
-from interlingua.adapters.bedrock_converse.state import Block, block_row, item_to_wire, said_in
+from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, said_in, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -19,7 +19,6 @@ from interlingua.adapters.bedrock_converse.tables import (
     VIDEO_FORMATS,
     Writing,
 )
-from interlingua.adapters.bedrock_converse.texts import text_from_wire
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
+from interlingua.adapters._claude.blocks import DECLARED, NAME
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import DECLARED, NAME
 from interlingua.adapters._claude.tools import (
     TOOL,
     choose,
@@ -26,7 +26,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import Members
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
-from interlingua.adapters.bedrock_converse.state import overlaid
+from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
