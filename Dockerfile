@@ -21,5 +21,5 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8080/healthz', timeout=2)"]
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["interlingua"]
-# beyond the container nobody is let in without a key; gRPC has none, so it is off unless asked for
+# beyond the container nobody is let in without a key; gRPC, which asks for the same ones, is off unless asked for
 CMD ["serve", "--host", "0.0.0.0", "--http-port", "8080", "--no-grpc", "--keys", "/etc/interlingua/keys.json"]

@@ -136,6 +136,10 @@ oracles: $(ORACLES) ## let the providers' own SDKs judge what we write; ARGS="-k
 sdks: $(ORACLES) ## let the providers' own SDKs be clients of a gateway, each with each wire behind; ARGS="-k PATTERN"
 	.venv-oracles/bin/python -m pytest -q -c oracles/pytest.ini oracles/gateway $(ARGS)
 
+.PHONY: sdk-drivers
+sdk-drivers: $(ORACLES) ## install the providers' SDKs in JavaScript, Go and Java for `make sdks`, where node, go and java are
+	.venv-oracles/bin/python -m oracles.gateway.install
+
 .PHONY: agents
 agents: $(ORACLES) ## lead coding agents through a task over a gateway, each with each wire behind; needs npm; ARGS="--agents claude"
 	.venv-oracles/bin/python -m oracles.agents $(ARGS)
@@ -251,5 +255,5 @@ freeze: $(INSTALLED) ## take the present must-checks as what a release demands (
 
 .PHONY: clean
 clean: ## remove everything that can be made again, the virtual environment included
-	rm -rf .venv .venv-oracles .venv-ray .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target
+	rm -rf .venv .venv-oracles .venv-ray .venv-compiled .pytest_cache .ruff_cache .hypothesis .cache report.jsonl dist python/build python/dist python/*.egg-info clients/typescript/{dist,node_modules} clients/{rust,java}/target oracles/gateway/drivers/{javascript/node_modules,java/target}
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

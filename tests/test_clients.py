@@ -10,14 +10,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 CLIENTS = ROOT / "clients"
+DRIVERS = ROOT / "oracles" / "gateway" / "drivers"
 VERSIONS: dict[str, Any] = tomllib.loads((CLIENTS / "versions.toml").read_text("utf-8"))
+PINNED = [
+    pytest.param(folder, about, id=f"{folder.name} {language}")
+    for folder in (CLIENTS, DRIVERS)
+    for language, about in tomllib.loads((folder / "versions.toml").read_text("utf-8")).items()
+]
 
 
-@pytest.mark.parametrize("language", VERSIONS)
-def test_the_manifest_names_the_versions(language: str) -> None:
-    """clients/versions.toml is the one place: each manifest has the same versions, and no package that is not there."""
-    about = VERSIONS[language]
-    manifest = (CLIENTS / about["manifest"]).read_text("utf-8")
+@pytest.mark.parametrize(("folder", "about"), PINNED)
+def test_the_manifest_names_the_versions(folder: Path, about: dict[str, Any]) -> None:
+    """versions.toml is the one place: each manifest has the same versions."""
+    manifest = (folder / about["manifest"]).read_text("utf-8")
     for name, version in about["packages"].items():
         # whatever the manifest's form: the name, and then, before another name, the version
         found = re.search(
@@ -71,5 +76,6 @@ def test_lines_are_counted_alike() -> None:
 
 def test_lock_files_name_no_registry() -> None:
     """Whoever installs a client takes it from a registry of his own choice."""
-    lock = json.loads((CLIENTS / "typescript" / "package-lock.json").read_text("utf-8"))
-    assert not [name for name, package in lock["packages"].items() if "resolved" in package]
+    for folder in (CLIENTS / "typescript", DRIVERS / "javascript"):
+        lock = json.loads((folder / "package-lock.json").read_text("utf-8"))
+        assert not [name for name, package in lock["packages"].items() if "resolved" in package]

@@ -147,15 +147,13 @@ def test_adapters_do_not_know_each_other(path: str) -> None:
 # the modules in which it is asked how a value was spelt when it was read
 SPELLINGS = """
     _as_read.py _items.py _kit.py _writing.py
-    _claude/quirks.py bedrock_converse/state.py gemini_generate/context.py
+    _claude/quirks.py gemini_generate/context.py
 """.split()
 
 # those that ask it by hand still, by package: this list gets shorter, never longer
 BY_HAND = {
     "": "_members _offered _openai_members _openai_writing",
     "_structured": "answers asking finding",
-    "anthropic_messages": "requests responses stream_reader stream_writer",
-    "bedrock_converse": "blocks responses tools",
     "cohere_chat": "documents messages parts requests responses",
     "openai_chat": "messages parts reasoning responses stream_writer tables turns",
     "openai_responses": "items messages responses stream_reader tools",

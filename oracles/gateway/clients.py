@@ -1,17 +1,20 @@
 """
 The official SDKs as clients of a gateway: each asks in its own words and gives back what it understood.
 
-A client has `ask(text, stream, tools, picture, schema, history)`, which returns `Understood`, `refused`, the class of
-error of its SDK for a rate limit, and `models`, the names that it lists.
+A client has `ask(stream, tools, picture, schema, history)`, which returns `Understood`, `leave`, which goes away from a
+stream after its first text and returns that, `refused`, the class of error of its SDK for a rate limit, and, where its
+SDK has them, `models`, the names that it lists, and `count`, the tokens of the question.
 """
 
 import base64
 import json
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
 from oracles.gateway.serving import PICTURE
 
+QUESTION, RESULT = "What is in here?", "a.txt"
 TOOL = {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]}
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": False}
 
@@ -38,13 +41,13 @@ class OpenAIChat:
         self.model = "gpt-4.1"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: Any = "What is in here?"
+        content: Any = QUESTION
         if picture:
             url = {"url": f"data:image/png;base64,{PICTURE}"}
             content = [{"type": "text", "text": content}, {"type": "image_url", "image_url": url}]
         messages: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
-            results = [{"role": "tool", "tool_call_id": id, "content": "a.txt"} for id, _, _ in history.calls]
+            results = [{"role": "tool", "tool_call_id": id, "content": RESULT} for id, _, _ in history.calls]
             messages += [history.turn, *results]
         more: dict[str, Any] = {}
         if tools:
@@ -78,6 +81,11 @@ class OpenAIChat:
             ]
         return Understood(message.content or "", calls, answer.usage and answer.usage.completion_tokens, kept)
 
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self.client.chat.completions.create(model=self.model, messages=messages, stream=True) as chunks:
+            return next(text for chunk in chunks if (text := chunk.choices[0].delta.content))
+
     def models(self) -> list[str]:
         return [model.id for model in self.client.models.list()]
 
@@ -86,12 +94,12 @@ class OpenAIResponses(OpenAIChat):
     """openai, Responses."""
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: list[Any] = [{"type": "input_text", "text": "What is in here?"}]
+        content: list[Any] = [{"type": "input_text", "text": QUESTION}]
         if picture:
             content.append({"type": "input_image", "image_url": f"data:image/png;base64,{PICTURE}"})
         items: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
-            results = [{"type": "function_call_output", "call_id": id, "output": "a.txt"} for id, _, _ in history.calls]
+            results = [{"type": "function_call_output", "call_id": id, "output": RESULT} for id, _, _ in history.calls]
             items += [*history.turn, *results]
         more: dict[str, Any] = {}
         if tools:
@@ -117,6 +125,10 @@ class OpenAIResponses(OpenAIChat):
                 part.pop("parsed", None)
         return Understood(answer.output_text, calls, answer.usage and answer.usage.output_tokens, turn)
 
+    def leave(self) -> str:
+        with self.client.responses.create(model=self.model, input=QUESTION, stream=True) as events:
+            return next(event.delta for event in events if event.type == "response.output_text.delta")
+
 
 class Anthropic:
     """anthropic, Messages."""
@@ -129,13 +141,13 @@ class Anthropic:
         self.model = "claude-sonnet-4-6"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: list[Any] = [{"type": "text", "text": "What is in here?"}]
+        content: list[Any] = [{"type": "text", "text": QUESTION}]
         if picture:
             source = {"type": "base64", "media_type": "image/png", "data": PICTURE}
             content.append({"type": "image", "source": source})
         messages: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
-            results = [{"type": "tool_result", "tool_use_id": id, "content": "a.txt"} for id, _, _ in history.calls]
+            results = [{"type": "tool_result", "tool_use_id": id, "content": RESULT} for id, _, _ in history.calls]
             messages += [{"role": "assistant", "content": history.turn}, {"role": "user", "content": results}]
         more: dict[str, Any] = {"model": self.model, "max_tokens": 100, "messages": messages}
         if tools:
@@ -152,11 +164,16 @@ class Anthropic:
         turn = [block.model_dump(exclude_none=True, exclude={"parsed_output"}) for block in answer.content]
         return Understood(text, calls, answer.usage.output_tokens, turn)
 
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self.client.messages.stream(model=self.model, max_tokens=100, messages=messages) as events:
+            return next(events.text_stream)
+
     def models(self) -> list[str]:
         return [model.id for model in self.client.models.list()]
 
     def count(self) -> int:
-        messages: list[Any] = [{"role": "user", "content": "What is in here?"}]
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
         return self.client.messages.count_tokens(model=self.model, messages=messages).input_tokens
 
 
@@ -174,13 +191,13 @@ class Gemini:
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
         types = self.types
-        parts = [types.Part(text="What is in here?")]
+        parts = [types.Part(text=QUESTION)]
         if picture:
             parts.append(types.Part.from_bytes(data=base64.b64decode(PICTURE), mime_type="image/png"))
         contents: list[Any] = [types.Content(role="user", parts=parts)]
         if history is not None:
             results = [
-                types.Part(function_response=types.FunctionResponse(id=id, name=name, response={"output": "a.txt"}))
+                types.Part(function_response=types.FunctionResponse(id=id, name=name, response={"output": RESULT}))
                 for id, name, _ in history.calls
             ]
             contents += [history.turn, types.Content(role="user", parts=results)]
@@ -215,11 +232,16 @@ class Gemini:
         usage = chunks[-1].usage_metadata
         return Understood(text, calls, usage and usage.candidates_token_count, types.Content(role="model", parts=found))
 
+    def leave(self) -> str:
+        chunks = self.client.models.generate_content_stream(model=self.model, contents=QUESTION)
+        with closing(chunks):
+            return next(chunk.text for chunk in chunks if chunk.text)
+
     def models(self) -> list[str]:
         return [str(model.name).removeprefix("models/") for model in self.client.models.list()]
 
     def count(self) -> int:
-        return self.client.models.count_tokens(model=self.model, contents="What is in here?").total_tokens or 0
+        return self.client.models.count_tokens(model=self.model, contents=QUESTION).total_tokens or 0
 
 
 class Ollama:
@@ -233,14 +255,14 @@ class Ollama:
         self.model = "qwen3"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        message: dict[str, Any] = {"role": "user", "content": "What is in here?"}
+        message: dict[str, Any] = {"role": "user", "content": QUESTION}
         if picture:
             message["images"] = [PICTURE]
         messages: list[Any] = [message]
         if history is not None:
             messages += [
                 *history.turn,
-                *({"role": "tool", "tool_name": name, "content": "a.txt"} for _, name, _ in history.calls),
+                *({"role": "tool", "tool_name": name, "content": RESULT} for _, name, _ in history.calls),
             ]
         given: dict[str, Any] = {"model": self.model, "messages": messages}
         if tools:
@@ -255,6 +277,11 @@ class Ollama:
         if found:
             turn["tool_calls"] = found
         return Understood(text, calls, answers[-1].eval_count, [turn])
+
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        with closing(self.client.chat(model=self.model, messages=messages, stream=True)) as answers:
+            return next(one.message.content for one in answers if one.message.content)
 
     def models(self) -> list[str]:
         return [str(model.model) for model in self.client.list().models]
@@ -275,12 +302,12 @@ class Bedrock:
         self.model = "us.anthropic.claude-sonnet-4-6-v1:0"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: list[Any] = [{"text": "What is in here?"}]
+        content: list[Any] = [{"text": QUESTION}]
         if picture:
             content.append({"image": {"format": "png", "source": {"bytes": base64.b64decode(PICTURE)}}})
         messages: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
-            results = [{"toolResult": {"toolUseId": id, "content": [{"text": "a.txt"}]}} for id, _, _ in history.calls]
+            results = [{"toolResult": {"toolUseId": id, "content": [{"text": RESULT}]}} for id, _, _ in history.calls]
             messages += [{"role": "assistant", "content": history.turn}, {"role": "user", "content": results}]
         given: dict[str, Any] = {"modelId": self.model, "messages": messages}
         if tools:
@@ -292,6 +319,12 @@ class Bedrock:
         text = "".join(block.get("text", "") for block in blocks)
         calls = [(one["toolUseId"], one["name"], one["input"]) for block in blocks if (one := block.get("toolUse"))]
         return Understood(text, calls, usage["outputTokens"], blocks)
+
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": [{"text": QUESTION}]}]
+        with closing(self.client.converse_stream(modelId=self.model, messages=messages)["stream"]) as events:
+            deltas = (event["contentBlockDelta"]["delta"] for event in events if "contentBlockDelta" in event)
+            return next(delta["text"] for delta in deltas if "text" in delta)
 
     def _whole(self, given: dict[str, Any]) -> Any:
         answer = self.client.converse(**given)
@@ -332,13 +365,13 @@ class Mistral:
         self.model = "mistral-large-latest"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: Any = [{"type": "text", "text": "What is in here?"}]
+        content: Any = [{"type": "text", "text": QUESTION}]
         if picture:
             content.append({"type": "image_url", "image_url": f"data:image/png;base64,{PICTURE}"})
         messages: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
             results = [
-                {"role": "tool", "tool_call_id": id, "name": name, "content": "a.txt"} for id, name, _ in history.calls
+                {"role": "tool", "tool_call_id": id, "name": name, "content": RESULT} for id, name, _ in history.calls
             ]
             messages += [history.turn, *results]
         given: dict[str, Any] = {"model": self.model, "messages": messages}
@@ -374,6 +407,11 @@ class Mistral:
         calls = [(id, name, json.loads(text)) for id, name, text in found]
         return Understood(text, calls, usage and usage.completion_tokens, turn)
 
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        with self.client.chat.stream(model=self.model, messages=messages) as events:
+            return next(text for event in events if (text := event.data.choices[0].delta.content))
+
     def models(self) -> list[str]:
         return [model.id for model in self.client.models.list().data]
 
@@ -390,13 +428,13 @@ class Cohere:
         self.model = "command-a-03-2025"
 
     def ask(self, stream: bool, *, tools: bool, picture: bool, schema: bool, history: Understood | None) -> Understood:
-        content: Any = "What is in here?"
+        content: Any = QUESTION
         if picture:
             url = {"url": f"data:image/png;base64,{PICTURE}"}
             content = [{"type": "text", "text": content}, {"type": "image_url", "image_url": url}]
         messages: list[Any] = [{"role": "user", "content": content}]
         if history is not None:
-            results = [{"role": "tool", "tool_call_id": id, "content": "a.txt"} for id, _, _ in history.calls]
+            results = [{"role": "tool", "tool_call_id": id, "content": RESULT} for id, _, _ in history.calls]
             messages += [history.turn, *results]
         given: dict[str, Any] = {"model": self.model, "messages": messages}
         if tools:
@@ -410,6 +448,11 @@ class Cohere:
         if found:
             turn = {"role": "assistant", "tool_calls": found, **({"tool_plan": text} if text else {})}
         return Understood(text, calls, usage and int(usage.billed_units.output_tokens), turn)
+
+    def leave(self) -> str:
+        messages: list[Any] = [{"role": "user", "content": QUESTION}]
+        with closing(self.client.chat_stream(model=self.model, messages=messages)) as events:
+            return next(event.delta.message.content.text for event in events if event.type == "content-delta")
 
     def _whole(self, given: dict[str, Any]) -> tuple[str, list[dict[str, Any]], Any]:
         answer = self.client.chat(**given)

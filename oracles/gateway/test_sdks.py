@@ -4,15 +4,18 @@ behind (spec/11-gateway.md).
 """
 
 import json
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from interlingua.client.fake import Bytes, Refuse, Say
-from oracles.gateway.clients import CLIENTS, Understood
+from oracles.gateway import clients, driven
+from oracles.gateway.clients import Understood
 from oracles.gateway.serving import PICTURE, Gate, serving
 
+CLIENTS: dict[str, Callable[[str], Any]] = {**clients.CLIENTS, **driven.CLIENTS}
 BEHIND = {
     "anthropic_messages": "anthropic:claude-sonnet-4-6",
     "openai_chat": "openai:gpt-4.1",
@@ -37,16 +40,28 @@ def gate() -> Iterator[Gate]:
         yield running
 
 
+class Made(dict[str, Any]):
+    """One client of each SDK, made when it is first asked for. Skips the test where the SDK is not installed."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+
+    def __missing__(self, name: str) -> Any:
+        self[name] = CLIENTS[name](self._url)
+        return self[name]
+
+
 @pytest.fixture(scope="session")
-def made(gate: Gate) -> dict[str, Any]:
+def made(gate: Gate) -> Made:
     """One client of each SDK."""
-    return {name: make(gate.url) for name, make in CLIENTS.items()}
+    return Made(gate.url)
 
 
 @every_client
 @every_wire
 @whole_and_streamed
-def test_an_answer_is_understood(gate: Gate, made: dict[str, Any], client: str, behind: str, stream: bool) -> None:
+def test_an_answer_is_understood(gate: Gate, made: Made, client: str, behind: str, stream: bool) -> None:
     """The text and the tokens are those that the provider gave."""
     gate.behind(BEHIND[behind], Say("Two files.", usage=USED))
     found: Understood = made[client].ask(stream, **PLAIN)
@@ -58,7 +73,7 @@ def test_an_answer_is_understood(gate: Gate, made: dict[str, Any], client: str, 
 @every_client
 @every_wire
 @whole_and_streamed
-def test_a_tool_loop_runs(gate: Gate, made: dict[str, Any], client: str, behind: str, stream: bool) -> None:
+def test_a_tool_loop_runs(gate: Gate, made: Made, client: str, behind: str, stream: bool) -> None:
     """Two calls at once, their results, and the answer; the provider is sent its own calls again."""
     called = Say("Let me look.", calls=[("list", {"path": "."}), ("list", {"path": "src"})], usage=USED)
     gate.behind(BEHIND[behind], called, Say("Done.", usage=USED))
@@ -77,9 +92,9 @@ def test_a_tool_loop_runs(gate: Gate, made: dict[str, Any], client: str, behind:
 
 @every_client
 @whole_and_streamed
-def test_signed_reasoning_comes_back(gate: Gate, made: dict[str, Any], client: str, stream: bool) -> None:
-    """What the provider signed is what it is sent again, whatever the client can keep. Ollama's SDK keeps no id of a
-    call, so there is no place for it: the call itself comes back."""
+def test_signed_reasoning_comes_back(gate: Gate, made: Made, client: str, stream: bool) -> None:
+    """What the provider signed is what it is sent again, whatever the client can keep. Ollama's SDK for Python keeps no id
+    of a call, so there is no place for it: the call itself comes back."""
     content = [
         {"type": "thinking", "thinking": "Let me look.", "signature": "c2lnbmVk"},
         {"type": "tool_use", "id": "toolu_9", "name": "list", "input": {"path": "."}},
@@ -121,7 +136,7 @@ def _signed(content: list[dict[str, Any]], *, stream: bool) -> Bytes:
 
 @every_client
 @every_wire
-def test_a_picture_arrives(gate: Gate, made: dict[str, Any], client: str, behind: str) -> None:
+def test_a_picture_arrives(gate: Gate, made: Made, client: str, behind: str) -> None:
     """Byte for byte."""
     gate.behind(BEHIND[behind] if behind != "ollama_chat" else "ollama-cloud:gemma3", Say("A dot."))
     assert made[client].ask(False, **(PLAIN | {"picture": True})).text == "A dot."
@@ -132,7 +147,7 @@ def test_a_picture_arrives(gate: Gate, made: dict[str, Any], client: str, behind
 @every_client
 @every_wire
 @whole_and_streamed
-def test_json_is_asked_for_and_given(gate: Gate, made: dict[str, Any], client: str, behind: str, stream: bool) -> None:
+def test_json_is_asked_for_and_given(gate: Gate, made: Made, client: str, behind: str, stream: bool) -> None:
     """The provider is asked for the schema in one way or another; the client gets the JSON."""
     gate.behind(BEHIND[behind], Say('{"n": 4}'))
     assert json.loads(made[client].ask(stream, **(PLAIN | {"schema": True})).text) == {"n": 4}
@@ -142,7 +157,7 @@ def test_json_is_asked_for_and_given(gate: Gate, made: dict[str, Any], client: s
 @every_client
 @whole_and_streamed
 def test_a_refusal_is_the_class_of_error_that_the_sdk_has_for_it(
-    gate: Gate, made: dict[str, Any], client: str, stream: bool
+    gate: Gate, made: Made, client: str, stream: bool
 ) -> None:
     """A rate limit of another provider is a rate limit to the client."""
     body = {"type": "error", "error": {"type": "rate_limit_error", "message": "Slow down."}}
@@ -153,15 +168,28 @@ def test_a_refusal_is_the_class_of_error_that_the_sdk_has_for_it(
     assert 429 in codes or client == "boto3"
 
 
-@pytest.mark.parametrize("client", [name for name, make in CLIENTS.items() if hasattr(make, "models")])
-def test_models_are_listed(gate: Gate, made: dict[str, Any], client: str) -> None:
+@every_client
+@every_wire
+def test_a_client_that_goes_away_ends_the_call(gate: Gate, made: Made, client: str, behind: str) -> None:
+    """At once, long before the provider would have ended."""
+    gate.behind(BEHIND[behind], Say("word " * 400, pause=0.05))
+    assert made[client].leave().strip().startswith("word")
+    (answer,) = gate.script.answers[-1:]
+    until = time.monotonic() + 5
+    while not answer.closed and time.monotonic() < until:
+        time.sleep(0.01)
+    assert answer.closed
+
+
+@pytest.mark.parametrize("client", [name for name in CLIENTS if not name.endswith(("boto3", "bedrock"))])
+def test_models_are_listed(gate: Gate, made: Made, client: str) -> None:
     """The names that the policy serves stand there."""
     gate.policy["serve"] = {"house-model": "openai:gpt-4.1"}
     assert "house-model" in made[client].models()
 
 
-@pytest.mark.parametrize("client", [name for name, make in CLIENTS.items() if hasattr(make, "count")])
-def test_tokens_are_counted(gate: Gate, made: dict[str, Any], client: str) -> None:
+@pytest.mark.parametrize("client", [name for name in CLIENTS if name.endswith(("anthropic", "google-genai"))])
+def test_tokens_are_counted(gate: Gate, made: Made, client: str) -> None:
     """By the estimate of the model that would answer."""
     gate.behind("openai:gpt-4.1")
     assert 3 < made[client].count() < 40

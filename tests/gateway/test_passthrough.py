@@ -9,11 +9,14 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+import botocore.auth
 import httpx
 import pytest
 import uvicorn
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
 
-from interlingua.access import Access, Key, digest
+from interlingua.access import Access, Key, access_key_id, digest, signing_key
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.gateway import server
@@ -407,3 +410,25 @@ async def test_providers_that_cannot_be_called() -> None:
         assert bedrock.status_code == 501
         assert "signed" in bedrock.json()["message"]
         assert at.provider.seen == []
+
+
+async def test_a_call_that_is_signed_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its body, which was read to judge the signature, comes whole; the signature does not."""
+    secret = b"x" * 40
+    async with passing([Key("team", digest(MINE), "team")]) as at:
+        now = at.gateway.access.now()
+        at.gateway.access = Access(
+            [Key("team", digest(MINE), "team")], clock=lambda: 0.0, now=lambda: now, signing_secret=secret
+        )
+        monkeypatch.setattr(botocore.auth, "get_current_datetime", lambda *_, **__: now.replace(tzinfo=None))
+        url = f"{str(at.http.base_url).rstrip('/')}/v1/files"
+        request = AWSRequest("POST", url, data=b"the file", headers={"content-type": "text/plain"})
+        credentials = Credentials(access_key_id(digest(MINE)), signing_key(secret, digest(MINE)))
+        botocore.auth.SigV4Auth(credentials, "bedrock", "us-east-1").add_auth(request)
+        answer = await at.http.post("/v1/files", content=b"the file", headers=dict(request.headers.items()))
+        assert answer.status_code == 200, answer.text
+        assert at.provider.seen[-1]["body"] == b"the file"
+        assert "AWS4" not in str(at.provider.sent)
+        forged = await at.http.post("/v1/files", content=b"another", headers=dict(request.headers.items()))
+        assert forged.status_code == 401
+        assert len(at.provider.seen) == 1

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.asyncio
 
 SERVER = b"a secret of the server, 32 bytes and more"
 NOW = datetime(2026, 5, 8, 12, tzinfo=UTC)
-SHOWN = new_key()
+SHOWN = "ilk_" + "s" * 43
 ID, SECRET = access_key_id(digest(SHOWN)), signing_key(SERVER, digest(SHOWN))
 PLACE = wires.path("bedrock_converse")
 BODY = json.dumps(wires.body("bedrock_converse")).encode()
@@ -106,11 +106,11 @@ FORGED: dict[str, Any] = {
     "another path": {"place": PLACE + "-stream"},
     "another query": {"place": PLACE + "?a=1"},
     "another type": {"changed": ("content-type", "json", "xml")},
-    "another secret": {"signed": {"secret": SECRET[:-1] + "x"}},
+    "another secret": {"signed": {"secret": SECRET.swapcase()}},
     "the digest as the secret": {"signed": {"secret": digest(SHOWN)}},
     "the key as the secret": {"signed": {"secret": SHOWN}},
     "no secret": {"signed": {"secret": ""}},
-    "another id": {"signed": {"id": ID[:-1] + "A"}},
+    "another id": {"signed": {"id": ID[:4] + ID[:3:-1]}},
     "the name as the id": {"signed": {"id": "team"}},
     "another service": {"signed": {"service": "s3"}},
     "too early": {"signed": {"now": NOW - timedelta(minutes=6)}},

@@ -50,6 +50,21 @@ async def test_every_method_asks_for_a_key(tmp_path: Path, method: Any, metadata
         assert not at.fake.sent
 
 
+async def test_who_guesses_is_told_to_wait(tmp_path: Path) -> None:
+    """And does not lock out a key that has worked from the same address (spec/11-gateway.md#guesses)."""
+    async with serving(tmp_path, who=keys()) as at:
+        stub: Any = InterlinguaServiceStub(at.channel)
+
+        async def told(key: str) -> grpc.StatusCode:
+            return await code_of(stub.ListModels(service.ListModelsRequest(), metadata=bearer(key), timeout=20))
+
+        assert await told(ACME) is grpc.StatusCode.OK
+        guesses = [await told(f"ilk_{number}") for number in range(30)]
+        assert guesses[:20] == [grpc.StatusCode.UNAUTHENTICATED] * 20
+        assert guesses[-1] is grpc.StatusCode.RESOURCE_EXHAUSTED
+        assert await told(ACME) is grpc.StatusCode.OK
+
+
 async def test_a_key_may_use_its_models_as_often_as_it_may(tmp_path: Path) -> None:
     who = keys(models=("openai:*",), calls_per_minute=2)
     async with serving(tmp_path, Say("Hello!"), Say("Hello!"), who=who) as at:

@@ -421,17 +421,33 @@ def _same(left: Any, right: Any) -> bool:
 
 def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
+    for where in _lay_over(fields, wire, row, path, writing)[0]:
+        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+
+
+def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+    """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
+    already goes as a whole."""
     members = {member.name: member for member in row.members}
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
         row_of = None if member is None else member.row
         if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
-            _put_back(value, wire.setdefault(name, {}), row_of, (*path, name), writing)
-        elif name in wire or (name in row.wire and not _says_nothing(member, value, writing)):
-            message = "the canonical member says it already"
-            writing.loss.drop((*path, name), "combination", "representation", message)
-        else:
+            inner: Wire = wire.get(name, {})
+            branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
+            if found:
+                wire[name] = inner
+                said_already += branches
+                found_place = True
+                continue
+        elif name not in wire and (name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
+            found_place = True
+            continue
+        said_already.append((*path, name))
+    return said_already, found_place
 
 
 def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
@@ -484,6 +500,25 @@ def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, so
         member.spelling = _empty_is_odd
         member.empty = False
     return member
+
+
+def by_rule(
+    wire: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Item, Any, Path], Any],
+    *,
+    needed: bool = False,
+    soft: bool = False,
+) -> Member:
+    """A member that is read as it is, and written by a rule."""
+    member = Member(wire, covers, _of_another_type, write, needed=needed, soft=soft)
+    member.plain = kind
+    return member
+
+
+def _of_another_type(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a value of another type")
 
 
 def _empty_is_odd(raw: Any) -> Any:

@@ -357,7 +357,9 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
 
     Raises `CannotAdapt` where the model does not go on with an answer that was begun.
     """
-    if writing.lacks("prefill", PREFILL):
+    # a turn that paused in the provider's own work goes on from there, whatever the model takes
+    paused = bool(blocks) and blocks[-1]["type"] == "opaque" and writing.endpoint.owns(blocks[-1])
+    if not paused and writing.lacks("prefill", PREFILL):
         raise CannotAdapt(
             "the model does not continue an answer that was begun; end with a user message",
             path=pointer(("messages", position)),

@@ -11,13 +11,12 @@ options. How an item was spelt is kept as `encoding`, so that what came from thi
 A request that came from this wire is not repaired; one that did not is made valid, and every repair is reported.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
-Sections: tables · requests and reasoning (members) · turns (messages) · blocks (items, texts, media; rows) ·
-tools and schemas · responses · stream reader and writer · errors · estimates. What Bedrock's wire does alike stands in `_claude`.
+Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools (and
+schemas) · responses · stream reader and writer · errors. What Bedrock's wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
-from interlingua.adapters.anthropic_messages.estimates import estimate
-from interlingua.adapters.anthropic_messages.requests import from_wire_request, to_wire, wrong_type
+from interlingua.adapters.anthropic_messages.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
 from interlingua.adapters.anthropic_messages.stream_reader import stream_decoder
 from interlingua.adapters.anthropic_messages.stream_writer import stream_encoder, stream_loss

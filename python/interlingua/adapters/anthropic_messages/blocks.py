@@ -2,16 +2,32 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import out_of_place, refused_thinking
+from interlingua.adapters._claude.blocks import (
+    FAILED,
+    NAME,
+    Refused,
+    arguments,
+    call_id,
+    out_of_place,
+    refused_thinking,
+    result_id,
+)
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import FAILED, NAME, Refused, arguments, call_id, result_id
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, spelt_state, text
 from interlingua.adapters._kit import Wire, is_bare
-from interlingua.adapters.anthropic_messages.items import CACHE, REFUSED_CACHE, Block, item_to_wire, opaque_to_wire
+from interlingua.adapters.anthropic_messages.items import (
+    CACHE,
+    REFUSED_CACHE,
+    Block,
+    is_plain,
+    item_to_wire,
+    opaque_to_wire,
+    text_from_wire,
+    text_to_wire,
+)
 from interlingua.adapters.anthropic_messages.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
-from interlingua.adapters.anthropic_messages.texts import is_plain, text_from_wire, text_to_wire
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
 

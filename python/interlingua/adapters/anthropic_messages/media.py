@@ -5,16 +5,22 @@ import binascii
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import out_of_place
+from interlingua.adapters._claude.blocks import CITED, CONTEXT, NoMeaning, Refused, out_of_place
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.rows import CITED, CONTEXT, NoMeaning, Refused
 from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
 from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
-from interlingua.adapters.anthropic_messages.items import CACHE, Block, item_to_wire, opaque_to_wire
+from interlingua.adapters.anthropic_messages.items import (
+    CACHE,
+    Block,
+    is_plain,
+    item_to_wire,
+    opaque_to_wire,
+    text_from_wire,
+    text_to_wire,
+)
 from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, Writing
-from interlingua.adapters.anthropic_messages.texts import is_plain, text_from_wire, text_to_wire
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -186,10 +192,6 @@ def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> No
         )
 
 
-def _read_title(raw: Any, block: Block, _: Reading) -> None:
-    block["title"] = string(raw)
-
-
 def _write_title(block: Block, writing: Writing, path: Path) -> Any:
     where = (*path, "name")
     if "title" in block:
@@ -321,7 +323,7 @@ _ROWS: Final[dict[str, tuple[Row, str]]] = {
         Row(
             {"type": "document"},
             _source(_read_document_source, _document_source, "the target takes PDF, plain text and blocks"),
-            Member("title", ("title", "name"), _read_title, _write_title, soft=True),
+            by_rule("title", ("title", "name"), str, _write_title, soft=True),
             CONTEXT,
             CITED,
             mark=CACHE,

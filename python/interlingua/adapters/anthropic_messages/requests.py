@@ -5,11 +5,14 @@ from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
+from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
+from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._members import (
     ANYTHING,
@@ -32,11 +35,10 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
-from interlingua.adapters.anthropic_messages.reasoning import reasoning_to_wire
-from interlingua.adapters.anthropic_messages.schemas import can_be_enforced, enforced
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     LONGEST_TOOL_NAME,
+    MODES,
     NAME,
     PATH,
     STRICTER_VERSION,
@@ -45,6 +47,8 @@ from interlingua.adapters.anthropic_messages.tables import (
     cache_from_wire,
 )
 from interlingua.adapters.anthropic_messages.tools import (
+    can_be_enforced,
+    enforced,
     tool_choice_from_wire,
     tool_choice_to_wire,
     tool_from_wire,
@@ -55,6 +59,41 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
+
+# ---------------------------------------------------------------------------------------------- reasoning
+
+
+def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
+    reasoning: dict[str, Any] | None = request.get("reasoning")
+    if not reasoning:
+        return
+    chosen = reasoning
+    code = "reasoning_mapped"
+    if not writing.keeps_reasoning(bool(body.get("tools"))):
+        # between tools reasoning has the budget of many answers, where it was asked for so
+        most = writing.known("reasoning").get("max_output_tokens")
+        limit = None if writing.same_origin and body.get("tools") else body.get("max_tokens", most)
+        chosen = claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
+    forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
+    refused = chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"])
+    if refused and not writing.had_quirk("reasoning", "combination"):
+        chosen = {name: value for name, value in chosen.items() if name == "effort"}
+        code = "combination"
+    if chosen is not reasoning:
+        claude.report(reasoning, chosen, code, writing.loss)
+    thinking: Wire = {}
+    if "mode" in chosen:
+        thinking["type"] = chosen["mode"]
+    for name in ("budget_tokens", "display"):
+        if name in chosen:
+            thinking[name] = chosen[name]
+    if thinking:
+        body["thinking"] = thinking
+    if "effort" in chosen:
+        body["output_config"] = {"effort": chosen["effort"]}
+    report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
+
 
 Request = dict[str, Any]
 Entries = list[dict[str, Any]]
@@ -298,10 +337,10 @@ def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
 def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     loss = Loss(request.get("loss_policy"))
-    state = request.get("provider_state")
-    encoding: Mapping[str, Any] = (state.get("encoding") or {}) if state is not None and endpoint.owns(state) else {}
+    writing = Writing(request, endpoint, loss)
+    encoding = writing.encoding
     version = _version(encoding, endpoint)
-    writing = Writing(request, endpoint, loss, version)
+    writing.stricter = version >= STRICTER_VERSION
     body: Wire = {}
     model = endpoint.model or wire_model(request.get("model"))
     if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in encoding):
@@ -524,3 +563,24 @@ _WRITERS: Final[dict[str, Writer[Writing]]] = {
     "stream": _stream,
     "cache": _cache,
 }
+
+
+# ---------------------------------------------------------------------------------------------- estimates
+
+_PROVIDED: Final[dict[str, Range | None]] = {
+    "computer_": (300, 1_500, 3_000),
+    "bash_": (150, 700, 1_500),
+    "text_editor_": (300, 1_100, 2_000),
+    "memory_": (300, 1_000, 2_500),
+    "tool_search_": (0, 400, 2_500),
+    "web_search_": None,
+    "web_fetch_": None,
+    "code_execution_": None,
+    "mcp_": None,
+}
+"""What a tool of the provider adds, by how its type begins. One that runs inside the call adds what it finds."""
+
+
+def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+    """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
+    return _estimates.estimate(request, endpoint, _PROVIDED)

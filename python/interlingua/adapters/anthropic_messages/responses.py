@@ -186,9 +186,9 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    for name in (state.get("encoding") or {}).get("absent") or ():
+    for name in writing.encoding.get("absent") or ():
         body.pop(name, None)
-    for name in (state.get("encoding") or {}).get("null") or ():
+    for name in writing.encoding.get("null") or ():
         body[name] = None
     replayed(state, body, writing, ())
 

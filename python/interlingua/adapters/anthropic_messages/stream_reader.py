@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._as_read import note
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import string
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
@@ -159,7 +160,7 @@ class _Answer(Answer):
     def _response(self, content: list[Any]) -> dict[str, Any]:
         response = assembled(self.message or {}, content, self.reading, self.endpoint)
         if self.trailer:
-            response["provider_state"].setdefault("encoding", {})["message_stop"] = self.trailer
+            note(response, "message_stop", self.endpoint.state, self.trailer)
         return response
 
     def arrived(self) -> Wire | None:

@@ -192,9 +192,7 @@ class _Writer(ClaudeWriter):
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
         self._put("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
-        encoding = (response.get("provider_state") or {}).get("encoding") or {}
-        own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
-        self._put("message_stop", **((encoding.get("message_stop") or {}) if own else {}))
+        self._put("message_stop", **(self.writing.encoding_of(response).get("message_stop") or {}))
 
     def fail(self, error: dict[str, Any]) -> None:
         """The error."""

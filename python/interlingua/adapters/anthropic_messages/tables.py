@@ -62,9 +62,9 @@ class Writing(claude.Writing):
 
     __slots__ = ("cites", "stricter")
 
-    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, version: str = VERSION) -> None:
+    def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
-        self.stricter = version >= STRICTER_VERSION
+        self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
 
     # ------------------------------------------------------------------------------------------ cache marks

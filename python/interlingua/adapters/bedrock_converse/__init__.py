@@ -13,13 +13,12 @@ shape, top-level members in options. A request that came from this wire is not r
 and every repair is reported. The stream decoder puts the provider's own final message together and reads it as the
 unary answer is read.
 
-Sections: tables · requests and reasoning (members) · turns (messages) · blocks (state, texts, media) · tools · responses ·
-stream reader and writer · errors · estimates. What Anthropic's own wire does alike stands in `_claude`.
+Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools ·
+responses · stream reader and writer · errors. What Anthropic's own wire does alike stands in `_claude`.
 """
 
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
-from interlingua.adapters.bedrock_converse.estimates import estimate
-from interlingua.adapters.bedrock_converse.requests import from_wire_request, to_wire, wrong_type
+from interlingua.adapters.bedrock_converse.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
 from interlingua.adapters.bedrock_converse.stream_reader import stream_decoder
 from interlingua.adapters.bedrock_converse.stream_writer import stream_encoder, stream_loss

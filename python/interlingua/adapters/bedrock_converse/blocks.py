@@ -5,14 +5,19 @@ A wire block is an object with one member that names what it holds; a mark for t
 it is for. What a block holds without canonical meaning is kept as a tree of the same shape and laid over the written block.
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import (
-    free_arguments,
+    NAME,
+    NoMeaning,
+    Refused,
+    arguments,
+    call_id,
     out_of_place,
-    raw_arguments,
     refused_thinking,
     report_opaque,
+    result_id,
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
@@ -23,38 +28,25 @@ from interlingua.adapters._claude.values import (
     UNMARKED_TYPES,
     UNREADABLE,
     USER,
+    named,
     string,
 )
-from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
-    CALL_MEMBERS,
-    RESULT_MEMBERS,
-    THINKING_MEMBERS,
-    Wire,
-)
-from interlingua.adapters.bedrock_converse.media import (
-    audio_from_wire,
-    document_from_wire,
-    document_to_wire,
-    image_from_wire,
-    medium_to_wire,
-    video_from_wire,
-)
-from interlingua.adapters.bedrock_converse.state import KINDS, Block, finished, kept, left_over, nulls_of
-from interlingua.adapters.bedrock_converse.tables import (
-    AUDIO_FORMATS,
-    IMAGE_FORMATS,
-    VIDEO_FORMATS,
-    Writing,
-    cache_from_wire,
-)
-from interlingua.adapters.bedrock_converse.texts import (
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, text
+from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters.bedrock_converse.items import (
+    KINDS,
+    Block,
+    block_row,
     cited_from_wire,
     guarded_from_wire,
+    item_to_wire,
     json_from_wire,
+    said_in,
     text_from_wire,
     text_to_wire,
 )
+from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
+from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
@@ -97,8 +89,12 @@ def blocks_from_wire(
             if type(wire) is not dict:
                 raise TypeError("block")
             reader = _READERS.get(kind)
-            found = reader(wire, place, reading) if reader else None
-            blocks.append(found or reading.opaque("unknown" if kind == "type" else kind, wire))
+            try:
+                if reader is None:
+                    raise NoMeaning(kind)
+                blocks.append(reader(wire, place, reading))
+            except NoMeaning:
+                blocks.append(reading.opaque("unknown" if kind == "type" else kind, wire))
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise reading.unreadable("a block", (*path, position), failure) from problem
@@ -128,7 +124,10 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     kind = _kind(wire)
     if kind not in _READERS or len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
         return reading.opaque(kind, wire)
-    return _READERS[kind](wire, place, reading) or reading.opaque(kind, wire)
+    try:
+        return _READERS[kind](wire, place, reading)
+    except NoMeaning:
+        return reading.opaque(kind, wire)
 
 
 def _kind(wire: Wire) -> str:
@@ -141,88 +140,45 @@ def _kind(wire: Wire) -> str:
     return next((name for name in wire if name != "type"), "unknown")
 
 
-def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
-        return None  # what the provider runs itself
-    wire_id, name, arguments = string(use["toolUseId"]), string(use["name"]), use.get("input")
-    if not name:
-        raise ValueError("name")
-    reading.names.add(name)
-    canonical: Block = {"type": "tool_use", "id": reading.call(wire_id), "name": name, "input": arguments}
-    state: Wire = {**reading.whose, "id": wire_id}
+        raise NoMeaning("toolUse")  # what the provider runs itself
+    state: Wire = {**reading.whose}
+    arguments = use.get("input")
     if type(arguments) is not dict:
         reading.unusual = True
-        canonical["input"] = {}
-        if "input" in use:
-            canonical["input_raw"] = raw_arguments(arguments)
-        else:
-            state["encoding"] = {"absent": ["input"]}
-    elif len(use) == 3 and len(wire) == 1:
-        canonical["provider_state"] = state
-        return canonical
-    if "type" in use:
-        state["encoding"] = {**state.get("encoding", {}), "use_type": use["type"]}
-    return kept(canonical, wire, "toolUse", left_over(use, _TOOL_USE_WIRE), reading, state)
+    elif len(use) == 3 and len(wire) == 1:  # most calls
+        wire_id, name = string(use["toolUseId"]), named(use["name"])
+        reading.names.add(name)
+        state["id"] = wire_id
+        call = reading.call(wire_id)
+        return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
+    return read_item(_TOOL_USE, wire, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
 
 
-_OF_THE_CALLER: Final = (None, "tool_use")
-_TOOL_USE_WIRE: Final = frozenset(("toolUseId", "name", "input", "type"))
-
-
-def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
+def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if place != USER:
-        return None  # of a tool that the provider runs itself
-    result = wire["toolResult"]
-    wire_id = string(result["toolUseId"])
-    content = result["content"]
-    if type(content) is not list:
-        raise TypeError("content")
-    canonical_id = reading.result(wire_id)
-    state = None
-    if canonical_id is None:
-        canonical_id, state = reading.orphan(wire_id), reading.state(id=wire_id)
-    parts = blocks_from_wire(content, RESULT, reading, ("toolResult", "content"))
-    if not content:
-        reading.unusual = True
-    canonical: Block = {"type": "tool_result", "tool_use_id": canonical_id, "content": parts}
-    known = _RESULT_WIRE
-    if "status" in result:
-        if result["status"] in _STATUS:
-            canonical["is_error"] = result["status"] == "error"
-        else:
-            known = known - {"status"}
-    return kept(canonical, wire, "toolResult", left_over(result, known), reading, state)
+        raise NoMeaning("toolResult")  # of a tool that the provider runs itself
+    return read_item(_RESULT, wire, {"type": "tool_result"}, reading)
 
 
-_RESULT_WIRE: Final = frozenset(("toolUseId", "content", "status"))
-_STATUS: Final = ("success", "error")
+def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    reasoning = said_in(wire["reasoningContent"])
+    block: Block = {"type": "thinking", "provider_state": reading.state()}
+    if len(reasoning) != 1 or place != ASSISTANT:
+        raise NoMeaning("reasoningContent")
+    if type(reasoning.get("redactedContent")) is str:
+        block["type"] = "redacted_thinking"
+        return read_item(_REDACTED, wire, block, reading)
+    if type(reasoning.get("reasoningText")) is not dict:
+        raise NoMeaning("reasoningContent")
+    read = read_item(_THINKING, wire, block, reading)
+    reading.unusual = reading.unusual or not read.get("signature")
+    return read
 
 
-def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    reasoning = wire["reasoningContent"]
-    nulls = nulls_of(reasoning)
-    if len(reasoning) - len(nulls) != 1 or place != ASSISTANT:
-        return None
-    if type(data := reasoning.get("redactedContent")) is str:
-        block = {"type": "redacted_thinking", "data": data}
-        return kept(block, wire, "reasoningContent", nulls or None, reading, reading.state())
-    inner = reasoning.get("reasoningText")
-    if type(inner) is not dict:
-        return None
-    canonical: Block = {"type": "thinking", "text": string(inner["text"])}
-    if not inner.get("signature"):
-        reading.unusual = True
-    if inner.get("signature") is not None:
-        canonical["signature"] = string(inner["signature"])
-    left = left_over(inner, _REASONING_WIRE if "signature" in canonical else frozenset(("text",)))
-    if left is not None:
-        nulls["reasoningText"] = left
-    return kept(canonical, wire, "reasoningContent", nulls or None, reading, reading.state())
-
-
-_REASONING_WIRE: Final = frozenset(("text", "signature"))
-_READERS: Final = {
+_READERS: Final[dict[str, Callable[[Wire, str, Reading], Block]]] = {
     "text": text_from_wire,
     "toolUse": _tool_use_from_wire,
     "toolResult": _result_from_wire,
@@ -230,12 +186,8 @@ _READERS: Final = {
     "reasoningContent": _reasoning_from_wire,
     "guardContent": guarded_from_wire,
     "citationsContent": cited_from_wire,
-    "image": image_from_wire,
-    "document": document_from_wire,
-    "video": video_from_wire,
-    "audio": audio_from_wire,
+    **dict.fromkeys(("image", "document", "video", "audio"), medium_from_wire),
 }
-_REDACTED: Final = BLOCK_MEMBERS | {"data"}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -271,7 +223,10 @@ def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
     outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
-    wire = _block_to_wire(block, place, writing, path)
+    try:
+        wire = _block_to_wire(block, place, writing, path)
+    except Refused as refused:
+        wire = writing.placeholder_or_drop(block, path, refused.code, refused.message)
     writing.as_read = outer
     return wire
 
@@ -282,44 +237,35 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return text_to_wire(block, place, writing, path)
         case "tool_use" if place == ASSISTANT:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _MEDIA_PLACES or writing.as_read:
-            return medium_to_wire(block, IMAGE_FORMATS, "supports_images", writing, path)
-        case "document" if place in _MEDIA_PLACES or writing.as_read:
-            return document_to_wire(block, writing, path)
-        case "video" if place in _MEDIA_PLACES or writing.as_read:
-            return medium_to_wire(block, VIDEO_FORMATS, "supports_video", writing, path)
+        case "image" | "document" | "video" if place in _MEDIA_PLACES or writing.as_read:
+            return medium_to_wire(block, writing, path)
         case "audio" if place == USER or writing.as_read:
-            return medium_to_wire(block, AUDIO_FORMATS, "supports_audio", writing, path)
-        case "thinking" if place == ASSISTANT:
-            return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == ASSISTANT:
-            return _redacted_to_wire(block, writing, path)
+            return medium_to_wire(block, writing, path)
+        case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
+            refused = refused_thinking(block, writing)
+            if refused is not None:
+                raise Refused(*refused)
+            row = _THINKING if kind == "thinking" else _REDACTED
+            return item_to_wire(row, "reasoningContent", block, writing, path)
         case "opaque":
             return _opaque_to_wire(block, place, writing, path)
         case _:
-            return writing.placeholder_or_drop(block, path, *out_of_place(block, place, path))
+            raise Refused(*out_of_place(block, place, path))
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    name = writing.told_name(block["name"], path)
-    inner: Wire = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
-    writing.tools_used[name] = None
-    if len(block) == 4:
-        return {"toolUse": inner}
     state = block.get("provider_state")
-    if "input_raw" in block or "kind" in block:
-        own = state is not None and writing.endpoint.owns(state)
-        inner["input"] = free_arguments(block, writing.as_read and not block["input"], own, writing.loss, path)
-    if state is not None and writing.same_origin:
-        encoding = writing.encoding_of(block)
-        if "use_type" in encoding and encoding["use_type"] in _OF_THE_CALLER:
-            inner["type"] = encoding["use_type"]
-        if "absent" in encoding and not inner["input"]:
-            del inner["input"]
-    return finished(block, "toolUse", inner, CALL_MEMBERS, writing, path)
+    if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
+        name = writing.told_name(block["name"], path)
+        call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
+        wire: Wire = {"toolUse": call}
+    else:
+        wire = item_to_wire(_TOOL_USE, "toolUse", block, writing, path)
+    writing.tools_used[wire["toolUse"]["name"]] = None
+    return wire
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
@@ -344,18 +290,8 @@ def _result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, W
         hint = parts[hint_at]["cache"]
         bare = {name: value for name, value in parts[hint_at].items() if name != "cache"}
         parts = [*parts[:hint_at], bare, *parts[hint_at + 1 :]]
-    content = blocks_to_wire(parts, RESULT, writing, where)
-    if not content and not writing.as_read:
-        content = writing.filler(where, "the target takes no empty result")
-        hint = None
-    inner: Wire = {"toolUseId": writing.result_id(block), "content": content}
-    if "is_error" in block:
-        inner["status"] = "error" if block["is_error"] else "success"
-    wire = (
-        {"toolResult": inner}
-        if len(block) == 3
-        else finished(block, "toolResult", inner, RESULT_MEMBERS, writing, path)
-    )
+        block = {**block, "content": parts}
+    wire = item_to_wire(_RESULT, "toolResult", block, writing, path)
     if "cache" in block:
         return wire, writing.mark(block["cache"], path)
     if hint is not None and hint_at is not None:
@@ -370,28 +306,6 @@ def _hint_within(parts: list[Block]) -> int | None:
         if "cache" in part and part["type"] == "text" and part["text"].strip():
             return position
     return None
-
-
-def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    refused = refused_thinking(block, writing)
-    if refused is not None:
-        return writing.placeholder_or_drop(block, path, *refused)
-    inner: Wire = {"text": block["text"]}
-    signature = block.get("signature")
-    if signature or (signature is not None and writing.as_read):
-        inner["signature"] = signature
-    elif signature == "":
-        writing.loss.drop(
-            (*path, "signature"), "unsigned_thinking", "representation", "an empty signature proves nothing"
-        )
-    return finished(block, "reasoningContent", {"reasoningText": inner}, THINKING_MEMBERS, writing, path)
-
-
-def _redacted_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    refused = refused_thinking(block, writing)
-    if refused is not None:
-        return writing.placeholder_or_drop(block, path, *refused)
-    return finished(block, "reasoningContent", {"redactedContent": block["data"]}, _REDACTED, writing, path)
 
 
 # where the items that have no canonical meaning may stand
@@ -411,17 +325,15 @@ _PLACES: Final = {
 }
 
 
-def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     if not writing.endpoint.owns(block):
-        return writing.placeholder_or_drop(
-            block, path, "foreign_state", "an item of another provider has no meaning here"
-        )
+        raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
-        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
+        raise Refused("unsupported_block", "the item has no form in this place")
     if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
-        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has a canonical form of its own")
+        raise Refused("unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
     if kind == "document":
@@ -440,3 +352,93 @@ def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
         return block_from_wire(value, place, reading)["type"] == "opaque"
     except UNREADABLE:
         return False
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def _read_use_type(raw: Any, block: Block, reading: Reading) -> None:
+    """Only what the caller runs is read as a call."""
+
+
+def _read_content(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list:
+        raise TypeError("content")
+    block["content"] = blocks_from_wire(raw, RESULT, reading, ("toolResult", "content"))
+    reading.unusual = reading.unusual or not raw
+
+
+def _write_content(block: Block, writing: Writing, path: Path) -> list[Wire]:
+    where = (*path, "content")
+    content = blocks_to_wire(block["content"], RESULT, writing, where)
+    return content if content or writing.as_read else writing.filler(where, "the target takes no empty result")
+
+
+def _read_status(raw: Any, block: Block, _: Reading) -> None:
+    if raw not in ("success", "error"):
+        raise TypeError("status")
+    block["is_error"] = raw == "error"
+
+
+def _write_status(block: Block, _: Writing, __: Path) -> Any:
+    return ABSENT if "is_error" not in block else "error" if block["is_error"] else "success"
+
+
+def _write_signature(block: Block, writing: Writing, path: Path) -> Any:
+    signature = block.get("signature")
+    if signature or (signature is not None and writing.as_read):
+        return signature
+    if signature == "":
+        message = "an empty signature proves nothing"
+        writing.loss.drop((*path, "signature"), "unsigned_thinking", "representation", message)
+    return ABSENT
+
+
+_OF_THE_CALLER: Final = (None, "tool_use")
+_TOOL_USE: Final = block_row(
+    inside(
+        "toolUse",
+        Row(
+            {},
+            call_id("toolUseId"),
+            NAME,
+            arguments("toolUse"),
+            Member(
+                "type",
+                (),
+                _read_use_type,
+                lambda block, writing, path: ABSENT,
+                lambda raw: raw,
+                lambda word, written: word,
+            ),
+        ),
+    )
+)
+_RESULT: Final = block_row(
+    inside(
+        "toolResult",
+        Row(
+            {},
+            result_id("toolUseId"),
+            Member("content", ("content",), _read_content, _write_content, needed=True),
+            Member("status", ("is_error",), _read_status, _write_status, soft=True),
+        ),
+    )
+)
+_THINKING: Final = block_row(
+    inside(
+        "reasoningContent",
+        Row(
+            {},
+            inside(
+                "reasoningText",
+                Row(
+                    {},
+                    text("text", "text", needed=True),
+                    by_rule("signature", ("signature",), str, _write_signature),
+                ),
+            ),
+        ),
+    )
+)
+_REDACTED: Final = block_row(inside("reasoningContent", Row({}, text("redactedContent", "data", needed=True))))

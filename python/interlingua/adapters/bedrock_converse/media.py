@@ -1,13 +1,14 @@
-"""Media and documents both ways."""
+"""Media and documents both ways, by rows."""
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import read_description
+from interlingua.adapters._claude.blocks import CITED, NoMeaning, Refused
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import IMAGE_STARTS
-from interlingua.adapters._kit import BLOCK_MEMBERS, BiMap, Wire, parse_data_uri, report_unknown, severity_of
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item
+from interlingua.adapters._kit import BiMap, Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, source_refused
-from interlingua.adapters.bedrock_converse.state import Block, finished, kept, left_over, nulls_of
+from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, said_in, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
@@ -18,124 +19,73 @@ from interlingua.adapters.bedrock_converse.tables import (
     VIDEO_FORMATS,
     Writing,
 )
-from interlingua.adapters.bedrock_converse.texts import TEXT, text_from_wire
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-
-def image_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """An image; None when it cannot be read."""
-    return _medium_from_wire(wire, "image", IMAGE_FORMATS, reading)
-
-
-def video_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """A video; None when it cannot be read."""
-    return _medium_from_wire(wire, "video", VIDEO_FORMATS, reading)
+_FORMATS: Final = {"image": IMAGE_FORMATS, "video": VIDEO_FORMATS, "audio": AUDIO_FORMATS, "document": DOCUMENT_FORMATS}
+_CAPABILITIES: Final = {
+    "image": "supports_images",
+    "video": "supports_video",
+    "audio": "supports_audio",
+    "document": "supports_documents",
+}
 
 
-def audio_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """Sound; None when it cannot be read."""
-    return _medium_from_wire(wire, "audio", AUDIO_FORMATS, reading)
-
-
-def _medium_from_wire(wire: Wire, kind: str, formats: BiMap[str, str], reading: Reading) -> Block | None:
+def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
+    """An image, a video, sound or a document. Raises `NoMeaning` when it cannot be read."""
+    kind = next((name for name in _FORMATS if wire.get(name) is not None), "")
     medium = wire[kind]
-    media_type = formats.there.get(medium["format"])
-    read = _source_from_wire(medium["source"], reading)
-    if media_type is None or read is None:
-        return None
-    source, left = read
-    canonical: Block = {"type": kind, "source": source, "media_type": media_type}
-    inner = left_over(medium, _MEDIUM_WIRE)
-    if left is not None:
-        inner = {**(inner or {}), "source": left}
-    return kept(canonical, wire, kind, inner, reading)
+    source = said_in(medium["source"])
+    is_document = kind == "document"
+    named = medium.get("format") if is_document else medium["format"]
+    known = named in _FORMATS[kind].there if named is not None else is_document and "bytes" not in source
+    if not known or len(source) != 1 or not _is_source(source, is_document):
+        raise NoMeaning(kind)
+    return read_item(_ROWS[kind], wire, {"type": kind}, reading)
 
 
-_MEDIUM_WIRE: Final = frozenset(("format", "source"))
-
-
-def _source_from_wire(source: Wire, reading: Reading) -> tuple[dict[str, Any], Wire | None] | None:
-    """A canonical source and what is left of the wire's; None for a source that is not shaped as documented."""
-    nulls = nulls_of(source)
-    if len(source) - len(nulls) != 1:
-        return None
-    if type(data := source.get("bytes")) is str and data and may_be_base64(data):
-        return {"kind": "base64", "data": data}, nulls or None
-    place = source.get("s3Location")
-    if type(place) is dict and type(uri := place.get("uri")) is str:
-        reading.unusual = True
-        left = left_over(place, frozenset(("uri",)))
-        canonical = {"kind": "file_id", "data": uri, "provider": reading.provider}
-        if left is not None:
-            nulls["s3Location"] = left
-        return canonical, nulls or None
-    return None
-
-
-def document_from_wire(wire: Wire, place: str, reading: Reading) -> Block | None:
-    """A document; None when it cannot be read."""
-    document = wire["document"]
-    source = document["source"]
-    named: Any = document.get("format")
-    media_type = DOCUMENT_FORMATS.there.get(named) if named is not None else None
-    nulls = nulls_of(source)
-    left: Wire | None = nulls or None
-    alone = len(source) - len(nulls) == 1
-    if alone and type(text := source.get("text")) is str:
-        read: dict[str, Any] = {"kind": "text", "data": text}
-    elif alone and type(parts := source.get("content")) is list:
-        if not all(part.keys() == {"text"} for part in parts):
-            return None  # only texts stand in a document
-        read = {"kind": "blocks", "content": [text_from_wire(part, place, reading) for part in parts]}
-    elif (found := _source_from_wire(source, reading)) is not None:
-        read, left = found
-    else:
-        return None
-    if media_type is None and (named is not None or read["kind"] == "base64"):
-        return None
-    canonical: Block = {"type": "document", "source": read}
-    if media_type is not None:
-        canonical["media_type"] = media_type
-    known = _MEDIUM_WIRE | read_description(document, ("name", "context"), canonical)
-    if named is None:
-        known = known - {"format"}
-    inner = left_over(document, known)
-    if left is not None:
-        inner = {**(inner or {}), "source": left}
-    return kept(canonical, wire, "document", inner, reading)
+def _is_source(source: Wire, is_document: bool) -> bool:
+    """Whether a source is shaped as documented."""
+    ((name, value),) = source.items()
+    match name:
+        case "bytes":
+            return type(value) is str and bool(value) and may_be_base64(value)
+        case "s3Location":
+            return type(value) is dict and type(value.get("uri")) is str
+        case "text":
+            return is_document and type(value) is str
+        case "content":  # only texts stand in a document
+            return is_document and type(value) is list and all(part.keys() == {"text"} for part in value)
+        case _:
+            return False
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_MEDIUM: Final = BLOCK_MEMBERS | {"source", "media_type"}
-_MEDIUM_DROPPED: Final = {"detail": "weakened", "transcript": "weakened"}
-_MEDIUM_READ: Final = frozenset((*_MEDIUM, *_MEDIUM_DROPPED))
-_DOCUMENT: Final = _MEDIUM | {"name", "title", "context", "citations_enabled"}
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
 _BLOCKS: Final = frozenset(("kind", "content", "provider"))
 
 
-def medium_to_wire(
-    block: Block, formats: BiMap[str, str], capability: str, writing: Writing, path: Path
-) -> Wire | None:
-    """An image, a video or sound; None when the target does not take it, which is reported."""
+def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+    """An image, a video, sound or a document. Raises `Refused` when the target does not take it."""
     kind: str = block["type"]
-    if writing.lacks(capability, kind):
-        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {kind}")
-    media_type = _fitted_type(block, formats)
-    source = _source_to_wire(block, writing, path) if media_type is not None else None
-    if source is None or media_type is None:
-        message = source_refused(block, f"the target does not take {kind} of this source")
-        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
-    _report_type(block, media_type, writing, path)
-    for name, severity in _MEDIUM_DROPPED.items():
-        if name in block:
-            found = severity_of(name, block[name], severity)
-            writing.loss.drop((*path, name), "unsupported_field", found, f"the wire has no {name}")
-    inner = {"format": formats.back[media_type], "source": source}
-    return finished(block, kind, inner, _MEDIUM_READ, writing, path)
+    if writing.lacks(_CAPABILITIES[kind], kind):
+        raise Refused("unsupported_model", f"the model takes no {kind}")
+    source = None
+    if kind == "document":
+        source = _document_source(block, writing, path)
+    elif _fitted_type(block, _FORMATS[kind]) is not None:
+        source = _source_to_wire(block, writing, path)
+    if source is None:
+        raise Refused("unsupported_source", source_refused(block, f"the target does not take {kind} of this source"))
+    writing.medium = source
+    if kind == "document" and writing.document is None and len(path) == _IN_MESSAGE:
+        writing.document = path
+    return item_to_wire(_ROWS[kind], kind, block, writing, path)
+
+
+_IN_MESSAGE: Final = 4  # steps to a block of a message; there are more to one of a result
 
 
 def _fitted_type(block: Block, formats: BiMap[str, str]) -> str | None:
@@ -195,44 +145,21 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     return wire
 
 
-def document_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    """A document; None when the target does not take it, which is reported."""
-    if writing.lacks("supports_documents", "document"):
-        return writing.placeholder_or_drop(block, path, "unsupported_model", "the model takes no documents")
-    inner: Wire = {}
-    media_type = block.get("media_type") if writing.as_read else _document_type(block)
-    kind = block["source"]["kind"]
-    source = None
+def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
+    source = block["source"]
+    kind = source["kind"]
     if kind == "blocks":
-        source = _document_content(block, writing, path)
-    elif kind == "text" and (block["source"].get("data") or writing.as_read):
-        source = {"text": block["source"].get("data", "")}
-        report_unknown(block["source"], _SOURCE, writing.loss, (*path, "source"))
-    elif media_type is not None or kind == "file_id":
-        source = _source_to_wire(block, writing, path)
-    if source is None:
-        message = source_refused(block, "the target does not take a document of this source")
-        return writing.placeholder_or_drop(block, path, "unsupported_source", message)
-    if media_type in DOCUMENT_FORMATS.back:
-        inner["format"] = DOCUMENT_FORMATS.back[media_type]
-        _report_type(block, media_type, writing, path)
-    elif block.get("media_type") is not None:
-        where = (*path, "media_type")
-        writing.loss.drop(where, "unsupported_value", "representation", "the wire has no name for the type")
-    _document_name(block, inner, writing, path)
-    inner["source"] = source
-    if "context" in block and (block["context"] or writing.as_read):
-        inner["context"] = block["context"]
-    elif "context" in block:
-        writing.loss.drop((*path, "context"), "empty_content", "representation", "an empty context is not taken")
-    if "citations_enabled" in block:
-        inner["citations"] = {"enabled": block["citations_enabled"]}
-    if writing.document is None and len(path) == _IN_MESSAGE:
-        writing.document = path
-    return finished(block, "document", inner, _DOCUMENT, writing, path)
+        return _document_content(block, writing, path)
+    if kind == "text" and (source.get("data") or writing.as_read):
+        report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
+        return {"text": source.get("data", "")}
+    if kind == "file_id" or _type_to_write(block, writing) is not None:
+        return _source_to_wire(block, writing, path)
+    return None
 
 
-_IN_MESSAGE: Final = 4  # steps to a block of a message; there are more to one of a result
+def _type_to_write(block: Block, writing: Writing) -> str | None:
+    return block.get("media_type") if writing.as_read else _document_type(block)
 
 
 def _document_type(block: Block) -> str | None:
@@ -273,13 +200,14 @@ def _dropped_part(part: Block, writing: Writing, path: Path) -> None:
 
 
 _CARRIED: Final = ("type", "text", "critical", "provider_state")
+_TEXT: Final = ("cache", "citations", "refusal")
 
 
 def _bare_text(part: Block, writing: Writing, path: Path) -> None:
     """Inside a document only the text itself is carried."""
     for name in part:
         if name not in _CARRIED:
-            code = "cache_hint" if name == "cache" else "unsupported_field" if name in TEXT else "unknown_field"
+            code = "cache_hint" if name == "cache" else "unsupported_field" if name in _TEXT else "unknown_field"
             writing.loss.drop((*path, name), code, "weakened", "inside a document only the text is carried")
     state = part.get("provider_state") or {}
     for name in state.get("fields") or ():
@@ -290,14 +218,66 @@ def _bare_text(part: Block, writing: Writing, path: Path) -> None:
         writing.loss.drop(where, "unsupported_field", "lost", "inside a document only the text is carried")
 
 
-def _document_name(block: Block, inner: Wire, writing: Writing, path: Path) -> None:
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def _format(kind: str) -> Member:
+    formats = _FORMATS[kind]
+
+    def read(raw: Any, block: Block, _: Reading) -> None:
+        block["media_type"] = formats.there[raw]
+
+    def write(block: Block, writing: Writing, path: Path) -> Any:
+        fitted = _type_to_write(block, writing) if kind == "document" else _fitted_type(block, formats)
+        if fitted in formats.back:
+            _report_type(block, fitted, writing, path)
+            return formats.back[fitted]
+        if block.get("media_type") is not None:
+            where = (*path, "media_type")
+            writing.loss.drop(where, "unsupported_value", "representation", "the wire has no name for the type")
+        return ABSENT
+
+    return Member("format", ("media_type",), read, write)
+
+
+def _read_bytes(raw: Any, block: Block, _: Reading) -> None:
+    block["source"] = {"kind": "base64", "data": raw}
+
+
+def _read_uri(raw: Any, block: Block, reading: Reading) -> None:
+    reading.unusual = True
+    block["source"] = {"kind": "file_id", "data": raw, "provider": reading.provider}
+
+
+def _read_text(raw: Any, block: Block, _: Reading) -> None:
+    block["source"] = {"kind": "text", "data": raw}
+
+
+def _read_content(raw: Any, block: Block, reading: Reading) -> None:
+    block["source"] = {"kind": "blocks", "content": [text_from_wire(part, "document", reading) for part in raw]}
+
+
+def _made(name: str, read: Any) -> Member:
+    """A member of a source, which was made before anything else is written of the block."""
+    return Member(name, ("source",), read, lambda block, writing, path: writing.medium.get(name, ABSENT))
+
+
+def _write_uri(block: Block, writing: Writing, path: Path) -> Any:
+    return writing.medium.get("s3Location", {}).get("uri", ABSENT)
+
+
+_STORED: Final = (
+    _made("bytes", _read_bytes),
+    inside("s3Location", Row({}, Member("uri", ("source",), _read_uri, _write_uri)), optional=True),
+)
+
+
+def _write_name(block: Block, writing: Writing, path: Path) -> Any:
     """The name that the wire demands: the document's own, its title, or one that is made up."""
     where = (*path, "name")
-    if writing.as_read:
-        if "name" in block:
-            inner["name"] = block["name"]
-        return
     name, title = block.get("name"), block.get("title")
+    if writing.as_read:
+        return block.get("name", ABSENT)
     if title is not None and name is None:
         writing.loss.move(
             (*path, "title"), where, "unsupported_field", "representation", "the title travels as the name"
@@ -305,7 +285,40 @@ def _document_name(block: Block, inner: Wire, writing: Writing, path: Path) -> N
         name = title
     elif title is not None:
         writing.loss.drop((*path, "title"), "unsupported_field", "weakened", "the wire has a name and no title")
-    inner["name"] = fitted = writing.document_name(name or "document")
+    fitted = writing.document_name(name or "document")
     if fitted != name:
         code = "required_default" if name is None else "name_rewritten"
         writing.loss.replace(where, fitted, code, "representation", "the target's grammar of names, each name once")
+    return fitted
+
+
+def _write_context(block: Block, writing: Writing, path: Path) -> Any:
+    context = block.get("context", ABSENT)
+    if context is ABSENT or context or writing.as_read:
+        return context
+    writing.loss.drop((*path, "context"), "empty_content", "representation", "an empty context is not taken")
+    return ABSENT
+
+
+def _medium_row(kind: str) -> Row:
+    return block_row(inside(kind, Row({}, _format(kind), inside("source", Row({}, *_STORED)))))
+
+
+_ROWS: Final = {
+    "image": _medium_row("image"),
+    "video": _medium_row("video"),
+    "audio": _medium_row("audio"),
+    "document": block_row(
+        inside(
+            "document",
+            Row(
+                {},
+                _format("document"),
+                by_rule("name", ("name", "title"), str, _write_name, soft=True),
+                inside("source", Row({}, _made("text", _read_text), _made("content", _read_content), *_STORED)),
+                by_rule("context", ("context",), str, _write_context, soft=True),
+                CITED,
+            ),
+        )
+    ),
+}

@@ -14,7 +14,7 @@ from interlingua.adapters.bedrock_converse.blocks import (
     blocks_from_wire,
     blocks_to_wire,
 )
-from interlingua.adapters.bedrock_converse.state import overlaid
+from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -196,7 +196,7 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    if "role" in ((state.get("encoding") or {}).get("absent") or ()):
+    if "role" in (writing.encoding.get("absent") or ()):
         del body["output"]["message"]["role"]
     fields = state.get("fields")
     if fields:

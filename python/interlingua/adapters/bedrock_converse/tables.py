@@ -112,15 +112,20 @@ def cache_from_wire(point: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides: documents, and what was called."""
 
-    __slots__ = ("_documents", "bare", "document", "fillers", "tools_used")
+    __slots__ = ("_documents", "bare", "document", "fillers", "medium", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
         self.bare: list[tuple[Wire, Path]] = []  # marks that were read as items: behind nothing, or behind another mark
         self.document: Path | None = None  # the first document of a user message
+        self.medium: Wire = {}  # the source of the medium that is being written
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
+
+    def takes_said(self, word: Any) -> bool:  # noqa: ARG002
+        """Whether arguments that are no object go back so."""
+        return self.as_read
 
     def text(self, text: str) -> Wire:
         """A text of the writer's own on the wire."""

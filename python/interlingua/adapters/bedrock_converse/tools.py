@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
+from interlingua.adapters._claude.blocks import DECLARED, NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import (
     TOOL,
@@ -12,25 +13,73 @@ from interlingua.adapters._claude.tools import (
     is_object,
     object_at_root,
 )
-from interlingua.adapters._claude.values import UNREADABLE, string
+from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._free_text import tool_as_function
+from interlingua.adapters._items import ABSENT, Row, by_rule, inside, read_item, write_item
 from interlingua.adapters._kit import (
     Wire,
     report_beside_definition,
     report_foreign_state,
+    report_own_state,
     report_parallel,
     report_unknown,
-    within,
 )
 from interlingua.adapters._members import Members
 from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
-from interlingua.adapters.bedrock_converse.state import overlaid, with_nulls
+from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, difference, pointer
 
 Tool = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
+    description = tool.get("description", ABSENT)
+    if description is ABSENT or description or writing.as_read:
+        return description
+    message = "an empty description is not taken"
+    writing.loss.drop((*path, "description"), "empty_content", "representation", message)
+    return ABSENT
+
+
+def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
+    schema = tool.get("input_schema")
+    if writing.as_read:
+        return ABSENT if schema is None else schema
+    where = (*path, "input_schema")
+    schema = object_at_root(schema, writing.loss, where)
+    return enforced(schema, writing, where) if tool.get("strict") and not _never_strict(tool, writing) else schema
+
+
+def _write_strict(tool: Tool, writing: Writing, path: Path) -> Any:
+    if not (tool.get("strict") and _never_strict(tool, writing)):
+        return tool.get("strict", ABSENT)
+    writing.loss.drop((*path, "strict"), "unsupported_model", "weakened", "the model does not enforce schemas")
+    return ABSENT
+
+
+_TOOL: Final = Row(
+    {},
+    inside(
+        "toolSpec",
+        Row(
+            {},
+            NAME,
+            by_rule("description", ("description",), str, _write_description),
+            inside(
+                "inputSchema",
+                Row({}, by_rule("json", ("input_schema",), dict, _write_schema, soft=True)),
+                optional=True,
+            ),
+            by_rule("strict", ("strict",), bool, _write_strict, soft=True),
+        ),
+    ),
+    beside=(*DECLARED, "cache"),
+)
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -93,37 +142,23 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
     spec = wire["toolSpec"]
-    tool: Tool = {"name": string(spec["name"])}
-    if not tool["name"]:
-        raise ValueError("name")
-    left: Wire = {}
-    nulls: list[list[str]] = []
-    for name, value in spec.items():
-        match name:
-            case "name":
-                pass
-            case _ if value is None:
-                nulls.append(["toolSpec", name])
-            case "description":
-                tool["description"] = string(value)
-            case "inputSchema" if type(value) is dict and type(value.get("json")) is dict:
-                tool["input_schema"] = value["json"]
-                if len(value) > 1:
-                    left[name] = {member: item for member, item in value.items() if member != "json"}
-            case "strict" if type(value) is bool:
-                tool["strict"] = value
-            case _:
-                left[name] = value
-    reading.names.add(tool["name"])
+    if len(wire) == 1 and type(spec) is dict and spec.keys() == _PLAIN:  # most tools
+        name, description, schema = spec["name"], spec["description"], spec["inputSchema"]
+        if type(name) is str and name and type(description) is str and description and _is_plain_schema(schema):
+            reading.names.add(name)
+            return {"name": name, "description": description, "input_schema": schema["json"]}
+    tool = read_item(_TOOL, wire, {}, reading)
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
         reading.unusual = True
-    fields = {name: value for name, value in wire.items() if name != "toolSpec" and value is not None}
-    if left:
-        fields["toolSpec"] = left
-    nulls += [[name] for name, value in wire.items() if value is None]
-    if fields or nulls:
-        tool["provider_state"] = reading.keeping(fields, {"null": nulls} if nulls else {})
     return tool
+
+
+_PLAIN: Final = {"name", "description", "inputSchema"}
+_SAID: Final = {"name", "description", "input_schema"}
+
+
+def _is_plain_schema(schema: Any) -> bool:
+    return type(schema) is dict and len(schema) == 1 and type(schema.get("json")) is dict and is_object(schema["json"])
 
 
 def _without_nulls(choice: Any) -> Any:
@@ -183,70 +218,17 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         case "provider":
             return _provider_tool_to_wire(tool, writing, path)
         case "custom":
-            return _function_to_wire(tool_as_function(tool, writing.loss, path), writing, path)
+            return write_item(_TOOL, tool_as_function(tool, writing.loss, path), writing, path)
+        case _ if len(tool) == 3 and tool.keys() == _SAID and tool["description"] and is_object(tool["input_schema"]):
+            name = writing.told_name(tool["name"], path)  # most tools
+            schema = {"json": tool["input_schema"]}
+            return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
         case _:
-            return _function_to_wire(tool, writing, path)
-
-
-def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    spec: Wire = {"name": writing.told_name(tool["name"], path)}
-    if "description" in tool:
-        if tool["description"] or writing.as_read:
-            spec["description"] = tool["description"]
-        else:
-            writing.loss.drop(
-                (*path, "description"), "empty_content", "representation", "an empty description is not taken"
-            )
-    schema = tool.get("input_schema")
-    if not writing.as_read:
-        schema = object_at_root(schema, writing.loss, (*path, "input_schema"))
-        if tool.get("strict"):
-            schema = _strict_to_wire(tool, schema, writing, path)
-    if schema is not None:
-        spec["inputSchema"] = {"json": schema}
-    if "strict" in tool and not (tool["strict"] and _never_strict(tool, writing)):
-        spec["strict"] = tool["strict"]
-    wire: Wire = {"toolSpec": spec}
-    if within(tool, _SIMPLE):
-        return wire
-    for name in ("format", "adapter", "definition"):
-        if name in tool:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
-    return _with_state(tool, wire, writing, path)
-
-
-_SIMPLE: Final = frozenset(
-    ("name", "description", "input_schema", "strict", "kind", "side_effects", "requires_workspace", "cache")
-)
-
-
-def _with_state(tool: Tool, wire: Wire, writing: Writing, path: Path) -> Wire:
-    report_unknown(tool, TOOL, writing.loss, path)
-    state = tool.get("provider_state")
-    if state is None:
-        return wire
-    if not writing.endpoint.owns(state):
-        report_foreign_state(tool, writing.endpoint, writing.loss, path)
-        return wire
-    where = (*path, "provider_state")
-    if state.get("signature"):
-        writing.loss.drop((*where, "signature"), "unsupported_field", "lost", "the wire has no signature in this place")
-    if state.get("fields"):
-        wire = overlaid(wire, state["fields"], writing, (*where, "fields"))
-    if writing.same_origin:
-        wire = with_nulls(wire, (state.get("encoding") or {}).get("null") or ())
-    return wire
+            return write_item(_TOOL, tool, writing, path)
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
     return not writing.as_read and writing.lacks("supports_structured_output", STRICT)
-
-
-def _strict_to_wire(tool: Tool, schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
-    if _never_strict(tool, writing):
-        writing.loss.drop((*path, "strict"), "unsupported_model", "weakened", "the model does not enforce schemas")
-        return schema
-    return enforced(schema, writing, (*path, "input_schema"))
 
 
 def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
@@ -275,7 +257,12 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         )
     report_beside_definition(tool, writing.loss, path)
     writing.marked(definition)
-    return _with_state(tool, definition, writing, path)
+    report_unknown(tool, TOOL, writing.loss, path)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    state = writing.owned(tool)
+    report_own_state(state, writing.loss, path)
+    fields = state.get("fields")
+    return overlaid(definition, fields, writing, (*path, "provider_state", "fields")) if fields else definition
 
 
 # ---------------------------------------------------------------------------------------------- choice

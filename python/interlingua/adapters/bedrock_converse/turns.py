@@ -30,7 +30,7 @@ from interlingua.adapters.bedrock_converse.blocks import (
     blocks_to_wire,
     result_to_wire,
 )
-from interlingua.adapters.bedrock_converse.state import overlaid
+from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path, pointer

@@ -391,7 +391,14 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         report_foreign_state(tool, writing.endpoint, loss, path)
         report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
         return tool["definition"]
+    if within(tool, _USUAL) and tool.get("description") and tool.get("input_schema"):
+        schema = kept(tool["input_schema"], loss, (*path, "input_schema"))  # the usual tool, on a straight way
+        said = {"name": tool["name"], "description": tool["description"], "parameters": schema}
+        return {"type": "function", "function": said}
     return write_item(_TOOL, tool_as_function(tool, loss, path) if kind == "custom" else tool, writing, path)
+
+
+_USUAL: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:

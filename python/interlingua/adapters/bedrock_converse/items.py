@@ -1,0 +1,351 @@
+"""What every block has beside its content, as trees of its shape; and texts: plain ones, values of JSON in results, those that a
+guardrail looks at, and those with citations."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._claude.blocks import NO_JSON, NoMeaning, json_value, own_citation, report_citation
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
+from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, inside, read_item, write_item
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text
+from interlingua.adapters.bedrock_converse.tables import Writing
+from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+
+KINDS: Final = frozenset(
+    (
+        "text", "toolUse", "toolResult", "json", "reasoningContent", "guardContent", "citationsContent", "image", "document",
+        "video", "audio", "cachePoint", "searchResult", "toolAddition", "toolRemoval",
+    )
+)  # fmt: skip
+"""The members that name the kind of a block."""
+
+
+def _read_type(raw: Any, block: Block, reading: Reading) -> None:
+    string(raw)
+
+
+def _write_type(block: Block, writing: Writing, path: Path) -> Any:
+    word = writing.spelt_of(block).get("type")
+    return ABSENT if word is None or not writing.same_origin else word
+
+
+_TYPE: Final = Member("type", (), _read_type, _write_type, lambda raw: raw, soft=True)
+
+
+def block_row(content: Member) -> Row:
+    """A block: the member that names its kind, and `type` beside it. A mark for the cache is a block of its own."""
+    return Row({}, content, _TYPE, beside=("cache", "citations"))
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def said_in(item: Any) -> Wire:
+    """The members of an object that say something."""
+    if type(item) is not dict and len(item) > 0:
+        raise TypeError("an object")
+    return {name: value for name, value in item.items() if value is not None} if item else {}
+
+
+def without_nulls(tree: Any, depth: int = 0) -> tuple[Any, list[list[str]]]:
+    """A tree of members without those that are null, which say nothing, and where those stood."""
+    if type(tree) is not dict or depth == _NULLS_WITHIN:
+        return tree, []
+    said: Wire = {}
+    nulls: list[list[str]] = []
+    for name, value in tree.items():
+        if value is None:
+            nulls.append([name])
+            continue
+        found, inside = without_nulls(value, depth + 1)
+        nulls += [[name, *steps] for steps in inside]
+        if found or not inside:
+            said[name] = found
+    return said, nulls
+
+
+_NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def item_to_wire(row: Row, kind: str, block: Block, writing: Writing, path: Path) -> Wire:
+    """A block by its row; what was read of a block of another kind is reported."""
+    state = block.get("provider_state")
+    fields = state.get("fields") if state is not None else None
+    if state is not None and fields and writing.endpoint.owns(state):
+        others = {name: value for name, value in fields.items() if _is_field(name, value, kind)}
+        if len(others) < len(fields):
+            for name in fields:
+                if name not in others:
+                    where = (*path, "provider_state", "fields", name)
+                    message = "a block holds one kind of content, and fields that say something"
+                    writing.loss.drop(where, "unsupported_field", "lost", message)
+            block = {**block, "provider_state": {**state, "fields": others}}
+    return write_item(row, block, writing, path)
+
+
+def _is_field(name: str, value: Any, kind: str) -> bool:
+    """Whether a member is read as a field of a block of this kind again."""
+    if value is None or (name == "type" and type(value) is str):
+        return False  # a spelling
+    return name == kind or name not in KINDS
+
+
+def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
+    """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made, said_already, _ = _laid_over(wire, fields, path)
+    for where in said_already:
+        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+    return made
+
+
+def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
+    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
+    made = dict(wire)
+    said_already: list[Path] = []
+    found_place = not fields  # an empty tree is only there
+    for name, value in fields.items():
+        if name not in made:
+            made[name] = value
+            found_place = True
+        elif (
+            isinstance(made[name], dict)
+            and isinstance(value, dict)
+            and (laid := _laid_over(made[name], value, (*path, name)))[2]
+        ):
+            made[name] = laid[0]
+            said_already += laid[1]
+            found_place = True
+        else:
+            said_already.append((*path, name))
+    return made, said_already, found_place
+
+
+# ---------------------------------------------------------------------------------------------- texts
+
+# ---------------------------------------------------------------------------------------------- rows
+
+_BLANK: Final = "blank"
+"""The spelling of a text of white space, which goes back in whatever conversation."""
+_JSON: Final = "json"
+_CITED: Final = "cited"
+
+
+def _read_text(raw: Any, block: Block, reading: Reading) -> None:
+    block["text"] = string(raw)
+    reading.unusual = reading.unusual or not raw
+
+
+def _text_spelling(raw: str) -> str | None:
+    return _BLANK if raw.isspace() else None
+
+
+def _read_json(raw: Any, block: Block, reading: Reading) -> None:
+    block["text"] = arguments_text(raw)
+
+
+def _read_pieces(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list or not all(part.keys() == {"text"} for part in raw):
+        raise NoMeaning("content")
+    block["text"] = "".join([string(part["text"]) for part in raw])
+
+
+def _pieces_spelling(raw: list[Wire]) -> Any:
+    return _CITED if len(raw) == 1 else VERBATIM
+
+
+def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not list:
+        raise NoMeaning("citations")
+    block["citations"] = [_citation_from_wire(citation, reading) for citation in raw]
+
+
+def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
+    written: list[Wire] = []
+    for position, citation in enumerate(block.get("citations") or ()):
+        if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None:
+            written.append(wire)
+    return written if written or _was_said("citations", block, writing) else ABSENT
+
+
+def _write_pieces(block: Block, writing: Writing, path: Path) -> Any:
+    text = block["text"]
+    return [{"text": text}] if text or _was_said("content", block, writing) else ABSENT
+
+
+def _was_said(name: str, block: Block, writing: Writing) -> bool:
+    return (writing.spelt_of(block).get("citationsContent") or NOTHING).get(name) == _CITED
+
+
+_TEXT: Final = Member(
+    "text", ("text",), _read_text, lambda block, writing, path: block["text"], _text_spelling, needed=True
+)
+_ROWS: Final[dict[str, Row]] = {
+    "text": block_row(_TEXT),
+    "guardContent": block_row(inside("guardContent", Row({}, inside("text", Row({}, _TEXT))))),
+    "json": block_row(
+        Member(
+            "json",
+            ("text",),
+            _read_json,
+            lambda block, writing, path: json_value(block["text"]),
+            lambda raw: _JSON,
+            needed=True,
+            null=True,
+        )
+    ),
+    "citationsContent": block_row(
+        inside(
+            "citationsContent",
+            Row(
+                {},
+                Member(
+                    "content",
+                    ("text",),
+                    _read_pieces,
+                    _write_pieces,
+                    _pieces_spelling,
+                ),
+                Member(
+                    "citations",
+                    ("citations",),
+                    _read_citations,
+                    _write_citations,
+                    lambda raw: _CITED,
+                    always=True,
+                ),
+            ),
+        )
+    ),
+}
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def text_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A plain text."""
+    return read_item(_ROWS["text"], wire, {"type": "text"}, reading)
+
+
+def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A value of JSON in a result, as its text. Raises `NoMeaning` where it has none."""
+    if place != RESULT:
+        raise NoMeaning("json")
+    return read_item(_ROWS["json"], wire, {"type": "text"}, reading)
+
+
+def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
+    guarded = said_in(wire["guardContent"])
+    if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
+        raise NoMeaning("guardContent")
+    block = read_item(_ROWS["guardContent"], wire, {"type": "text", "provider_state": reading.state()}, reading)
+    # an empty tree says that the text is guarded
+    block["provider_state"].setdefault("fields", {}).setdefault("guardContent", {})
+    return block
+
+
+def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
+    """A text with what it cites, in one block however many pieces it has. Raises `NoMeaning` when it cannot be read."""
+    if place != ASSISTANT:
+        raise NoMeaning("citationsContent")
+    block: Block = {"type": "text", "text": "", "citations": [], "provider_state": reading.state()}
+    return read_item(_ROWS["citationsContent"], wire, block, reading)
+
+
+def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
+    location: Any = citation.get("location")
+    place = _citation_type(citation)
+    canonical: dict[str, Any] = {"type": place}
+    if type(title := citation.get("title")) is str:
+        canonical["title"] = title
+    source = citation.get("sourceContent")
+    if type(source) is list and len(source) == 1 and source[0].keys() == {"text"}:
+        canonical["cited_text"] = string(source[0]["text"])
+    fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
+    if place == "web" and type(location["web"]) is dict and type(url := location["web"].get("url")) is str:
+        canonical["url"] = url
+        left = {name: value for name, value in location.items() if name != "web"}
+        if len(location["web"]) > 1:
+            left["web"] = {name: value for name, value in location["web"].items() if name != "url"}
+        del fields["location"]
+        if left:
+            fields["location"] = left
+    for name, read in (("title", "title"), ("sourceContent", "cited_text")):
+        if name in citation and read not in canonical:
+            fields[name] = citation[name]
+    canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+    return canonical
+
+
+def _citation_type(citation: Wire) -> str:
+    """What a citation is, by the place that it names."""
+    location = citation.get("location")
+    if type(location) is not dict:
+        return "citation"
+    return next((name for name, value in location.items() if name and value is not None), "citation")
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A text in the form that it came in; None for one without visible characters, which is reported."""
+    text: str = block["text"]
+    spelt: Mapping[str, Any] = writing.spelt_of(block) if "provider_state" in block else NOTHING
+    cited = "citationsContent" in spelt and place == ASSISTANT
+    if not cited and not text.strip() and not writing.as_read and not (text and _was_blank(spelt)):
+        writing.loss.drop(
+            path, "empty_content", "representation", "the target takes no text without visible characters"
+        )
+        return None
+    if cited:
+        return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
+    for position in range(len(block.get("citations") or ())):
+        where = (*path, "citations", position)
+        writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
+    kind = "text"
+    if "json" in spelt and place == RESULT and json_value(text) is not NO_JSON:
+        kind = "json"
+    elif place in (USER, SYSTEM) and _is_guarded(writing.owned(block)):
+        kind = "guardContent"
+    return item_to_wire(_ROWS[kind], kind, block, writing, path)
+
+
+def _was_blank(spelt: Mapping[str, Any]) -> bool:
+    guarded = (spelt.get("guardContent") or NOTHING).get("text") or NOTHING
+    return _BLANK in (spelt.get("text"), guarded.get("text"))
+
+
+def _is_guarded(state: Mapping[str, Any]) -> bool:
+    """Whether a text was one that a guardrail looks at: what is kept of that are marks beside the text, if any."""
+    guard = (state.get("fields") or {}).get("guardContent")
+    if not isinstance(guard, dict):
+        return False
+    marks = guard.get("text")
+    return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
+
+
+def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
+    fields = own_citation(citation, writing, path)
+    if fields is None:
+        return None
+    wire: Wire = {}
+    if "title" in citation:
+        wire["title"] = citation["title"]
+    if "cited_text" in citation:
+        wire["sourceContent"] = [{"text": citation["cited_text"]}]
+    if "url" in citation:
+        wire["location"] = {"web": {"url": citation["url"]}}
+    report_citation(citation, writing, path)
+    wire = overlaid(wire, fields, writing, (*path, "provider_state", "fields"))
+    if (kind := _citation_type(wire)) != citation["type"]:
+        writing.loss.replace(
+            (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
+        )
+    return wire
