@@ -165,7 +165,7 @@ def _text_of(block: Block, path: Path, writing: Writing) -> str:
     source = block["source"]
     if source["kind"] == "text":
         report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-        text: str = source["data"]
+        text: str = source.get("data") or ""
         return text
     whole = "\n\n".join(part["text"] for part in source["content"])
     message = "a document has one text here"
