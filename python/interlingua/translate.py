@@ -52,7 +52,7 @@ def endpoint_of(name: str, *, provider: str | None = None, model: str | None = N
 
     Raises `InvalidRequest` for any other name; the error suggests what may have been meant.
     """
-    if name in adapters.names():
+    if adapters.is_one(name):
         return registry.endpoint(adapter=name, provider=provider, model=model)
     models = registry.default()
     if provider is None and models.is_provider(name):
@@ -200,7 +200,7 @@ def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
         return
     wire = state["adapter"]
     members = options.get(wire)
-    if not members or wire not in adapters.names():
+    if not members or not adapters.is_one(wire):
         return
     find = getattr(adapters.get(wire), "wrong_type", None)
     problem = None if find is None else find(members, state.get("encoding") or {})

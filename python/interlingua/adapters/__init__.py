@@ -1,31 +1,45 @@
 """
 The wires, by name: the modules of this folder, and those that installed packages name in the entry-point group
-`interlingua.adapters`. A module is imported when it is first asked for.
+`interlingua.adapters`, which cannot take the name of one that is here. A module is imported when it is first asked for, and
+installed packages are looked through only for a name that is not here.
 """
 
 import importlib
 import pkgutil
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
 from types import ModuleType
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from interlingua.canonical.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP: Final = "interlingua.adapters"
 
 
 @cache
-def installed() -> dict[str, EntryPoint]:
+def _here() -> frozenset[str]:
+    return frozenset(module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_"))
+
+
+@cache
+def installed() -> "dict[str, EntryPoint]":
     """The adapters that installed packages name. Looked up once: it reads the metadata of every installed package."""
+    from importlib.metadata import entry_points
+
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 
 @cache
 def names() -> tuple[str, ...]:
     """The names of all adapters, sorted."""
-    here = {module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")}
-    return tuple(sorted(here | set(installed())))
+    return tuple(sorted({*_here(), *installed()}))
+
+
+def is_one(name: str) -> bool:
+    """Whether there is an adapter of this name."""
+    return name in _here() or name in installed()
 
 
 def _nearest(name: str) -> str:
@@ -38,8 +52,8 @@ def _nearest(name: str) -> str:
 @cache
 def get(name: str) -> ModuleType:
     """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
-    if name not in names():
-        raise InvalidRequest(f"there is no adapter {name!r}; {_nearest(name)}there are {', '.join(names())}")
+    if name in _here():
+        return importlib.import_module(f"{__name__}.{name}")
     if name in installed():
         return installed()[name].load()
-    return importlib.import_module(f"{__name__}.{name}")
+    raise InvalidRequest(f"there is no adapter {name!r}; {_nearest(name)}there are {', '.join(names())}")

@@ -4,7 +4,6 @@ import hashlib
 import re
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.canonical import json
@@ -396,6 +395,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def _until(date: str, now: str | None) -> float:
     """Seconds between the date of the answer and the date to wait for: no clock is needed. Less than none is unknown."""
+    from email.utils import parsedate_to_datetime  # takes longer to load than the rest of this module
+
     try:
         return (parsedate_to_datetime(date) - parsedate_to_datetime(now)).total_seconds() if now else -1.0
     except (TypeError, ValueError):
