@@ -27,7 +27,7 @@ VERBS = {
     "cost": ("openai:gpt-4.1", "--input", "10", "--output", "5"),
     "route": ("{canonical}", "--model", "openai:gpt-4.1"),
     "providers": (),
-    "models": (),
+    "models": ("--provider", "openai"),
 }
 ENVIRONMENT = {**os.environ, "OPENAI_API_KEY": "none", "COLUMNS": "100"}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)
