@@ -426,9 +426,10 @@ def test_an_error_with_status_200() -> None:
         adapter.from_wire_response({"error": "model runner has unexpectedly stopped"}, HERE)
     assert caught.value.to_dict()["category"] == "server_error"
 
-    for body in ([], {}, {"message": "Hi."}, {"message": {"content": 7}}):
+    bodies: list[dict[str, Any]] = [{}, {"message": "Hi."}, {"message": {"content": 7}}]
+    for body in bodies:
         with pytest.raises(InvalidAnswer):
-            adapter.from_wire_response(body, HERE)  # pyright: ignore[reportArgumentType]
+            adapter.from_wire_response(body, HERE)
 
 
 def test_an_answer_of_another_provider_is_played() -> None:

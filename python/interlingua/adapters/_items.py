@@ -408,7 +408,7 @@ def _still_says(member: Member, raw: Any, item: Item, writing: Writing) -> bool:
     """Whether a raw value that was kept reads as what the item says now."""
     again: Item = {}
     try:
-        _read_value(member, raw, again, writing)
+        _read_value(member, raw, again, writing.reader())
     except (KeyError, TypeError):
         return False
     return all(_same(again.get(name, ABSENT), item.get(name, ABSENT)) for name in member.covers)
@@ -453,7 +453,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) 
 def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
     if member is None or not member.soft:
         return False
-    return type(value) is not dict if member.row is not None else not _understands(member, value, writing)
+    return type(value) is not dict if member.row is not None else not _understands(member, value, writing.reader())
 
 
 _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {

@@ -59,6 +59,10 @@ class Writing:
             self._names.update((name, name) for name in endpoint.spellings)
         self._unused: UnusedNames | None = None
 
+    def reader(self) -> Any:
+        """A reader of the wire that is written, for values that were kept as they came: each wire has its own."""
+        raise NotImplementedError
+
     # ------------------------------------------------------------------------------------------ what was read
 
     def same(self, *members: str) -> bool:

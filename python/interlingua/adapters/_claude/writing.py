@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters import _writing
 from interlingua.adapters._as_read import MARKS, TOOLS, imprint
+from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     FILLER,
@@ -14,6 +15,7 @@ from interlingua.adapters._claude.values import (
 from interlingua.adapters._kit import report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path, pointer
 from interlingua.canonical.state_in_ids import carries_state
 
@@ -78,6 +80,10 @@ class Writing(_writing.Writing):
         whole = self.encoding.get("whole")
         if whole is not None and whole == imprint(source, "request"):
             self.take_as_read()
+
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
 
     def take_as_read(self) -> None:
         """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters import _writing
 from interlingua.adapters._kit import BiMap, WireIds
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "cohere_chat"
@@ -95,6 +95,10 @@ class Writing(_writing.Writing):
         self._named: set[str] = set()
         self.documents: list[tuple[int, int, Any]] = []
         self.emptied: list[int] = []
+
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
 
     def fits_name(self, name: str) -> bool:
         """Whether the wire takes the name of a tool."""

@@ -13,7 +13,7 @@ from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import IdSource
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path, pointer
 
 # ---------------------------------------------------------------------------------------------- reading
@@ -137,6 +137,10 @@ class Writing(_writing.Writing):
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
         self.calls: dict[str, tuple[str, str | None]] = {}
+
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""

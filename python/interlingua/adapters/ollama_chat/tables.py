@@ -8,7 +8,7 @@ from typing import Any, Final
 from interlingua.adapters import _writing
 from interlingua.adapters._kit import BiMap, WireIds, keep
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
@@ -139,6 +139,10 @@ class Writing(_writing.Writing):
         self.names: dict[str, str] = {}
         self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
+
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""

@@ -13,7 +13,7 @@ from interlingua.adapters._items import MISSING
 from interlingua.adapters._kit import NOTHING, BiMap, Wire, keep
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import IdSource
+from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "openai_chat"
@@ -238,6 +238,10 @@ class Writing(Target):
         self.moved: frozenset[int] = _NO_MESSAGES
         self.order: list[dict[str, Any]] = []
         self._needing: frozenset[str] | None = None
+
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
 
     def takes_marks(self) -> bool:
         """Whether the item at hand takes a mark for the cache that it did not come with: parts of these roles do."""

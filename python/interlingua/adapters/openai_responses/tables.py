@@ -129,6 +129,10 @@ class Writing(Target):
         self.apart: set[str] = set()
         self.declaring: list[dict[str, Any]] = []
 
+    def reader(self) -> Reading:
+        """A reader of this wire."""
+        return Reading(self.endpoint, DERIVED_IDS)
+
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
         self.calls[block["id"]] = block.get("kind") or "function"
