@@ -323,6 +323,24 @@ async def test_a_stream_cut_anywhere_is_an_error_with_what_had_arrived(model: st
 
 
 @BOTH
+async def test_a_stream_cut_inside_a_frame_shows_all_that_its_error_holds(model: str) -> None:
+    """A frame that came without its end is told, or it is not in the answer either."""
+    frames = recorded(model)
+    for cut in range(1, len(frames) - 2):
+        unended = frames[cut].rstrip(b"\n")
+        for breaks in (None, "network", "timeout"):
+            fake = FakeTransport(Bytes([*frames[:cut], unended], breaks=breaks))
+            async with client_over(fake) as client:
+                stream = client.stream(ask(), model=model)
+                events, _ = await events_of(stream)
+            shown = "".join(event["text"] for event in events if event["type"] == "text_delta")
+            assert stream.response is not None
+            content = stream.response["message"]["content"]
+            kept = "".join(block["text"] for block in content if block["type"] == "text")
+            assert shown == kept, (cut, breaks)
+
+
+@BOTH
 async def test_an_error_inside_a_stream(model: str) -> None:
     """An error after a good beginning is an error event with the provider's error."""
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded", "code": None}}

@@ -105,7 +105,7 @@ class Stream:
                 if isinstance(problem, TransportFailed):
                     self._asking.health.failed(call.model, problem.category)
                 await answer.aclose()
-                yield [self._broken_off(begun.reader, error, call)]
+                yield self._broken_off(begun.reader, error, call)
                 if isinstance(error, ProviderError):
                     error = StreamTruncated(error.error, self.response)
                 raise error from None
@@ -169,15 +169,20 @@ class Stream:
         else:
             health.succeeded(call.model)
 
-    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> Event:
-        """The last event of a stream that the provider did not end: the decoder tells what had arrived."""
-        event: Event = next((event for event in reader.end() if event["type"] == "error"), {"type": "error"})
+    def _broken_off(self, reader: Reader, error: InterlinguaError, call: Call) -> list[Event]:
+        """The last events of a stream that the provider did not end: what the decoder had not told yet, as its frame had no
+        end, then the error with what had arrived."""
+        events = reader.end()
+        if not events or events[-1]["type"] != "error":
+            events = [*(event for event in events if event["type"] != "message_complete"), {"type": "error"}]
+        event = events[-1]
         event["error"] = error.to_dict()
-        self._is_last(event, call)
+        for one in events:
+            self._is_last(one, call)
         if isinstance(error, Cancelled) and "response" in event:
             event["response"]["finish_reason"] = "cancelled"
             event["response"]["message"]["metadata"]["status"] = "cancelled"
-        return event
+        return events
 
 
 @dataclass(slots=True)
