@@ -174,8 +174,9 @@ class Stream:
         end, then the error with what had arrived."""
         events = reader.end()
         if not events or events[-1]["type"] != "error":
-            events = [*(event for event in events if event["type"] != "message_complete"), {"type": "error"}]
-        event = events[-1]
+            events = [event for event in events if event["type"] != "message_complete"]
+            events.append({"type": "error"})
+        event: Event = events[-1]
         event["error"] = error.to_dict()
         for one in events:
             self._is_last(one, call)
