@@ -25,7 +25,31 @@ Complete = Callable[[Response, Call, str], ModelResponse]
 """Fills in what only the caller of the provider knows of a response; the text is the status of its message."""
 
 
-class Stream:
+class Pulled:
+    """Events that come one by one, as they are asked for: what all streams of events have in common. A class of them sets
+    `_events`, and closes more than that where it holds more."""
+
+    _events: AsyncGenerator[Event, None]
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        # the generator itself, so that an event costs no further call
+        return self._events
+
+    async def __anext__(self) -> Event:
+        return await anext(self._events)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Gives up what has not been read. Any number of times."""
+        await self._events.aclose()
+
+
+class Stream(Pulled):
     """The events of one answer. Iterate it once; `response` is the whole answer when the stream has ended."""
 
     def __init__(self, asking: Asking, complete: Complete, plan: Plan, deadline: float | None) -> None:
@@ -39,23 +63,10 @@ class Stream:
         self._arriving = self._run()
         self._events = self._one_by_one()
 
-    def __aiter__(self) -> AsyncIterator[Event]:
-        # the generator itself, so that an event costs no further call
-        return self._events
-
-    async def __anext__(self) -> Event:
-        return await anext(self._events)
-
     def arriving(self) -> AsyncIterator[list[Event]]:
         """The events as they arrive, instead: lists of those that the same bytes of the provider completed, never empty. Who
         hands them on can send a list at once. What is pulled here does not come again from the stream itself."""
         return self._arriving
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Gives up what has not been read and closes the call to the provider. Any number of times."""

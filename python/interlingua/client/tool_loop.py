@@ -7,7 +7,7 @@ A tool that fails is a result that says so, never the end of the loop; a call to
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from interlingua.client.call import Tracing
 from interlingua.client.call_ids import Names
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.routing import session_of
-from interlingua.client.stream import Stream
+from interlingua.client.stream import Pulled, Stream
 from interlingua.client.threads import in_own_thread
 from interlingua.client.tools import ActiveTool, SideEffects, UnfitArguments, is_asynchronous
 from interlingua.registry import prices
@@ -210,7 +210,7 @@ class _Failed(Exception):
         self.message = message
 
 
-class ToolStream:
+class ToolStream(Pulled):
     """The events of every answer of a run of tools, one answer behind the other. Iterate it once; `response` is what the
     run gave, when it has ended."""
 
@@ -235,18 +235,6 @@ class ToolStream:
         self._places = asyncio.Semaphore(job.concurrency)
         self._asking = asyncio.Lock()
         self._events = self._rounds()
-
-    def __aiter__(self) -> AsyncIterator[Event]:
-        return self._events
-
-    async def __anext__(self) -> Event:
-        return await anext(self._events)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Gives up what has not been read and closes the call to the provider. Any number of times."""

@@ -1,19 +1,23 @@
 """
 Bodies of requests: read with a limit, a patience and the encodings that clients use (spec/11-gateway.md#body-limit).
 
-What a body becomes is limited while it is decompressed, so that a small body cannot fill the memory.
+What a body becomes is limited while it is decompressed, so that a small body cannot fill the memory. And what ends when the
+client who sent the request goes away.
 """
 
 import asyncio
 import zlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
 from interlingua.canonical.errors import Cancelled
 from interlingua.client.threads import done
 from interlingua.gateway.refusals import Refused
+
+T = TypeVar("T")
 
 PATIENCE_S = 60.0
 """How long a client may take to send the next bytes of a body."""
@@ -176,3 +180,19 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
     "zstd": _zstd,
     "br": _brotli,
 }
+
+
+async def unless_ended(leaving: Awaitable[Any], work: Coroutine[Any, Any, T]) -> T:
+    """What a piece of work gives; it is cancelled when `leaving` ends first, as the client goes away. Raises `Cancelled` then."""
+    working = asyncio.ensure_future(work)
+    gone = asyncio.ensure_future(leaving)
+    try:
+        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Cancelled("the client went away before its answer was there")
+        return working.result()
+    finally:
+        gone.cancel()
+        working.cancel()
+        with suppress(asyncio.CancelledError, Exception):
+            await working  # also when it has failed just while the client left: nobody else looks at that

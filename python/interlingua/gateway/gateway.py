@@ -7,7 +7,6 @@ import logging
 import time
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, timedelta
 from typing import Any, TypeVar
@@ -33,7 +32,7 @@ from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
 from interlingua.gateway import signatures
-from interlingua.gateway.bodies import raw_body, read_body
+from interlingua.gateway.bodies import raw_body, read_body, unless_ended
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
@@ -460,15 +459,4 @@ def _object(body: bytes) -> Data:
 
 async def unless_gone(request: Request, work: Coroutine[Any, Any, T]) -> T:
     """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
-    working = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(request.receive())
-    try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise Cancelled("the client went away before its answer was there")
-        return working.result()
-    finally:
-        gone.cancel()
-        working.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await working  # also when it has failed just while the client left: nobody else looks at that
+    return await unless_ended(request.receive(), work)

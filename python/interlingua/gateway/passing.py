@@ -7,7 +7,6 @@ Bodies are streamed both ways and never read: only who asks is looked at, and wh
 import asyncio
 import re
 from collections.abc import AsyncIterator, Callable, Iterable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import unquote
 
@@ -28,7 +27,7 @@ from interlingua.client import Client
 from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
-from interlingua.gateway.bodies import PATIENCE_S
+from interlingua.gateway.bodies import PATIENCE_S, unless_ended
 from interlingua.gateway.refusals import Refused
 from interlingua.verbs.calls import Calls
 
@@ -237,18 +236,7 @@ class _Body:
 
     async def unless_gone(self, work: Any) -> Any:
         """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
-        working = asyncio.ensure_future(work)
-        gone = asyncio.ensure_future(self.gone())
-        try:
-            await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-            if not working.done():
-                raise Cancelled("the client went away before its answer was there")
-            return working.result()
-        finally:
-            gone.cancel()
-            working.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await working  # also when it has failed just while the client left: nobody else looks at that
+        return await unless_ended(self.gone(), work)
 
 
 class _Passed(Response):

@@ -7,10 +7,10 @@ Whatever happens, the turn is ended with what there is; only a process that dies
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from interlingua import router, translate
 from interlingua.canonical.errors import InterlinguaError
@@ -18,7 +18,7 @@ from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.call_ids import Names
 from interlingua.client.routing import Choice
-from interlingua.client.stream import Stream
+from interlingua.client.stream import Pulled, Stream
 from interlingua.client.threads import done, size_of
 from interlingua.events import ROUTING_CONSTRAINT_FAILURE, Event, envelope
 from interlingua.sessions import appending, calls, turns
@@ -281,7 +281,7 @@ class Keeper:
         return {"role": "assistant", "content": content, "metadata": {"model": self.model, "provider": provider}}
 
 
-class SessionStream:
+class SessionStream(Pulled):
     """The events of one answer of a session. Iterate it once; `response` is the whole answer when the stream has ended."""
 
     def __init__(self, generating: Generating, drafts: Sequence[Message], key: str | None) -> None:
@@ -294,18 +294,6 @@ class SessionStream:
         self._stopped: Literal["cancelled", "shutdown"] | None = None
         self._ended = False
         self._events = self._run()
-
-    def __aiter__(self) -> AsyncIterator[Event]:
-        return self._events
-
-    async def __anext__(self) -> Event:
-        return await anext(self._events)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.aclose()
 
     async def aclose(self) -> None:
         """Gives up what has not been read; what has arrived is stored as `cancelled`. Any number of times."""
