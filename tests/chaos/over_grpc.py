@@ -42,6 +42,11 @@ class OverGrpc:
         """How many calls are counted."""
         return self._running.calls.running
 
+    @property
+    def held(self) -> object:
+        """What everything that belongs to the server holds."""
+        return self._running.client
+
     async def is_well(self) -> bool:
         """Whether it says that it serves, however busy it is."""
         answer = await self._health.Check(health_pb2.HealthCheckRequest(), timeout=10)
