@@ -25,7 +25,7 @@ from google.protobuf import json_format
 from google.rpc import error_details_pb2
 
 from chaos.faults import FAULTS, KEY
-from chaos.plans import CANONICAL, Failure, Run, client_of
+from chaos.plans import CANONICAL, CONNECT_S, Failure, Run, client_of
 from interlingua import translate
 from interlingua.access import Access, Key, digest, new_key
 from interlingua.canonical import json
@@ -259,7 +259,7 @@ class _Connection:
 async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIterator[OverHttp]:
     """A gateway over providers: in every other round one that stores objects, keeps contents, and uses httpx."""
     key, events = new_key(), Events(log_event)
-    transport = HttpxTransport(connect_timeout=1.0) if number % 2 else HttptoolsTransport(connect_timeout=1.0)
+    transport = HttpxTransport(connect_timeout=CONNECT_S) if number % 2 else HttptoolsTransport(connect_timeout=1.0)
     client = client_of(upstream, transport, events)
     policy = {"version": 1, "serve": {_model(run): ",".join(run.chain) for run in runs}}
     async with contextlib.AsyncExitStack() as stack:
