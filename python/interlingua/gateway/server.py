@@ -19,6 +19,7 @@ from interlingua.gateway.app import application
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
 from interlingua.gateway.head import LimitedConnection
+from interlingua.gateway.renewal import renewing
 from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
@@ -35,6 +36,11 @@ class Tls:
     certificate: Path
     key: Path
     client_authority: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them."""
+        return [file for file in (self.certificate, self.key, self.client_authority) if file is not None]
 
     def check(self) -> None:
         """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
@@ -128,6 +134,7 @@ async def start(
         ssl_keyfile=None if tls is None else str(tls.key),
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
+        ssl_context_factory=None if tls is None else renewing(tls.files, tls.check),
     )
     bound = _bound(host, port)
     server = _Server(config)

@@ -1,0 +1,35 @@
+"""A certificate of a running HTTP server that is read again when its files change (spec/9-service.md#tls-renewal)."""
+
+import ssl
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from interlingua.renewal import Renewed
+
+Factory = Callable[[Any, Callable[[], ssl.SSLContext]], ssl.SSLContext]
+
+
+def renewing(files: Sequence[Path], check: Callable[[], None]) -> Factory:
+    """The factory of a context for uvicorn: each new connection is given one that was made of the files as they are then.
+
+    Whatever a context is to have, the function that makes it gives to each. `check` raises `InvalidRequest` for files
+    that cannot be used.
+    """
+
+    def factory(_: Any, default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
+        def make() -> ssl.SSLContext:
+            check()
+            return default()
+
+        renewed = Renewed(files, make)
+        context = renewed.latest()
+
+        def choose(connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
+            connection.context = renewed.latest()
+
+        # called at the beginning of each connection, also when the client names no host
+        context.sni_callback = choose
+        return context
+
+    return factory
