@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -228,6 +229,28 @@ async def test_certificates_are_read_again(
         assert len(warned) == 1
         assert str(paths["key"]) in warned[0]
         assert "PRIVATE" not in warned[0]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_client_shows_its_certificate_on_each_connection(
+    files: dict[str, Path], trusted: trustme.CA, clients: Authority, tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    """No session is resumed: the authority may be another one by then."""
+    verify = context(trusted, clients.client(SUBJECTS["CN=team-a"]), tmp_path)
+    verify.minimum_version = verify.maximum_version = version
+
+    def resumed(session: ssl.SSLSession | None) -> tuple[bool | None, ssl.SSLSession | None]:
+        with socket.create_connection(("localhost", running.port)) as plain:
+            connection = verify.wrap_socket(plain, server_hostname="localhost", session=session)
+            with connection:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert b" 200 " in connection.recv(1000)  # tickets of TLS 1.3 come after the handshake
+                return connection.session_reused, connection.session
+
+    async with serving(server.Tls(files["certificate"], files["key"], files["authority"])) as running:
+        _, session = await asyncio.to_thread(resumed, None)
+        assert (await asyncio.to_thread(resumed, session))[0] is False
 
 
 @pytest.mark.asyncio

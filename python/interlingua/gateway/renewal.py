@@ -20,16 +20,21 @@ def renewing(files: Sequence[Path], check: Callable[[], None]) -> Factory:
     def factory(_: Any, default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
         def make() -> ssl.SSLContext:
             check()
-            return default()
+            context = default()
+            if context.verify_mode is ssl.CERT_REQUIRED:
+                # a session that is resumed shows no certificate again, and its authority may have changed
+                context.num_tickets = 0
+                context.options |= ssl.OP_NO_TICKET
+            return context
 
         renewed = Renewed(files, make)
-        context = renewed.latest()
+        first = renewed.latest()
 
         def choose(connection: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _context: ssl.SSLContext) -> None:
             connection.context = renewed.latest()
 
         # called at the beginning of each connection, also when the client names no host
-        context.sni_callback = choose
-        return context
+        first.sni_callback = choose
+        return first
 
     return factory
