@@ -84,7 +84,7 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
     renewed = Renewed(files, lambda: _configuration(certificate, key, client_authority))
     used = first = renewed.latest()
 
-    def fetch() -> grpc.ServerCertificateConfiguration | None:
+    def fetch() -> Any:  # None where nothing has changed, which the types of gRPC do not know
         nonlocal used
         before, used = used, renewed.latest()
         return None if used is before else used
