@@ -322,7 +322,14 @@ def from_wire_request(
         record_quirk(request, encoding, "messages", "empty_content", NAME)
     if request.get("tool_choice") is not None and not request.get("tools"):
         record_quirk(request, encoding, "tool_choice", "combination", NAME)
-    names = {tool["name"] for tool in request.get("tools") or ()}
+    names: set[str] = set()
+    again: set[str] = set()
+    for tool in request.get("tools") or ():
+        if tool["name"] in names and tool.get("kind") != "provider":
+            again.add(tool["name"])
+        names.add(tool["name"])
+    if again:
+        encoding["again"] = sorted(again)
     names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     if odd := [name for name in names if not is_name(name)]:
         encoding["names"] = sorted(odd)
