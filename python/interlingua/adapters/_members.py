@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from interlingua.adapters._as_read import keep_member
-from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, arguments_text, severity_of
+from interlingua.adapters._as_read import imprint, keep_member
+from interlingua.adapters._kit import STRUCTURE, Wire, arguments_text, severity_of
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -87,14 +87,13 @@ class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
-    is not that one alone; `beside` those that decide, too, how it is written.
+    is not that one alone.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
     says: tuple[str, ...] = ()
-    beside: tuple[str, ...] = ()
 
 
 Rows = Mapping[str, Row]
@@ -297,7 +296,8 @@ def _put_under(said: Wire, silent: Wire) -> None:
 
 # A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
 # of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
-# be repaired: it is kept as it came, and put back while the request still says the same there.
+# be repaired: it is kept as it came, with an imprint of what would be written, and put back while the request still says
+# the same there, and the same would be written.
 
 
 class Body(NamedTuple):
@@ -322,29 +322,24 @@ class Body(NamedTuple):
         for place in spelt:
             keep_member(request, encoding, (*self._said(place), f"options/{place}"), endpoint.adapter)
 
-    def put_back(self, request: Request, body: Wire, writing: Writing) -> None:
-        """Writes the members that were kept as they came, while they say what the request says.
-
-        Of a request that goes to another model, those stay as they are written that the model has changed.
-        """
+    def put_back(self, body: Wire, writing: Writing) -> None:
+        """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
+        did not change them then."""
         spelt: Wire | None = writing.encoding.get("members")
         if not spelt:
             return
-        alone = body if writing.same_model else self._as_any_other(request, body, writing.endpoint)
-        for place, word in spelt.items():
+        for place, kept in spelt.items():
             said = self._said(place)
             *above, name = place.split("/")
             item = _inner(body, above)
             if item is None or not writing.same(*said, f"options/{place}"):
                 continue
-            if (name in self.apart and item.get(name)) or (name == "model" and writing.endpoint.model is not None):
+            if kept.get("written") != (_imprint(item[name]) if name in item else None):
                 continue
-            if alone is not body and not _is_same((_inner(alone, above) or NOTHING).get(name), item.get(name)):
-                continue
-            if word == _ABSENT:
-                item.pop(name, None)
+            if "raw" in kept:
+                item[name] = kept["raw"]
             else:
-                item[name] = word["raw"]
+                del item[name]
             writing.loss.retract(said, ("options", writing.endpoint.adapter, *above, name))
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint) -> Wire:
@@ -359,13 +354,13 @@ class Body(NamedTuple):
         for name, raw in body.items():
             if name not in self.apart or not raw:
                 row = self.rows.get(name)
-                _compare(name, raw, written.get(name, _ABSENT), None if row is None else row.kind, spelt)
+                _compare(name, raw, written.get(name, ABSENT), None if row is None else row.kind, spelt)
         for name in written:
             if name not in body:
-                spelt[name] = _ABSENT
+                spelt[name] = {"written": _imprint(written[name])}
 
     def _said(self, place: str) -> tuple[str, ...]:
-        """The canonical members that decide how a member of the body is written."""
+        """The canonical members that a member of the body says."""
         row: Row | None = None
         rows: Any = self.rows
         for step in place.split("/"):
@@ -376,7 +371,7 @@ class Body(NamedTuple):
         return () if row is None else _says(row)
 
 
-_ABSENT: Final = "absent"
+ABSENT: Final = object()
 
 
 def _compare(place: str, raw: Any, written: Any, rows: Any, spelt: Wire) -> None:
@@ -385,12 +380,18 @@ def _compare(place: str, raw: Any, written: Any, rows: Any, spelt: Wire) -> None
     if type(rows) is dict and type(raw) is dict and type(written) is dict:
         for name, item in raw.items():
             row = rows.get(name)
-            _compare(f"{place}/{name}", item, written.get(name, _ABSENT), None if row is None else row.kind, spelt)
+            _compare(f"{place}/{name}", item, written.get(name, ABSENT), None if row is None else row.kind, spelt)
         for name in written:
             if name not in raw:
-                spelt[f"{place}/{name}"] = _ABSENT
-    elif not _is_same(raw, written):
+                spelt[f"{place}/{name}"] = {"written": _imprint(written[name])}
+    elif written is ABSENT:
         spelt[place] = {"raw": raw}
+    elif not _is_same(raw, written):
+        spelt[place] = {"raw": raw, "written": _imprint(written)}
+
+
+def _imprint(value: Any) -> str:
+    return imprint(value, "member")
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -407,10 +408,9 @@ def _inner(body: Wire, steps: list[str]) -> Wire | None:
 
 
 def _says(row: Row) -> tuple[str, ...]:
-    said = row.says or ((row.member,) if row.member else ())
-    if not said and type(row.kind) is dict:
-        said = tuple(name for inner in row.kind.values() for name in _says(inner))
-    return said + row.beside
+    if row.says or row.member:
+        return row.says or (row.member,)
+    return tuple(name for inner in row.kind.values() for name in _says(inner)) if type(row.kind) is dict else ()
 
 
 # -- rules that wires share
