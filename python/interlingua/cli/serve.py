@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,9 @@ import typer
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, run_async, write
+
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000
+"""How many more objects there are than after the last collection, at some hundred bytes each, before the next one."""
 
 
 def serve(
@@ -291,6 +295,7 @@ async def _serve(
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
             said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")
+        _collect_seldom()
         write(json.dumps(about) + b"\n" if as_json else "".join(f"{line}\n" for line in said).encode())
     except BaseException as problem:
         for one in running:  # nobody would learn where it listens
@@ -303,6 +308,14 @@ async def _serve(
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
     await _close(client, sessions)
+
+
+def _collect_seldom() -> None:
+    """Garbage of cycles is looked for when there may be much of it, and not among modules and tables, which stay: as Python
+    does it by default, that takes a fifth of the time of every call."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 20)
 
 
 async def _close(client: Any, sessions: Any) -> None:
