@@ -13,7 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from interlingua.adapters._kit import STRUCTURE, Wire, severity_of
+from interlingua.adapters._as_read import imprint, keep_member
+from interlingua.adapters._kit import STRUCTURE, Wire, arguments_text, severity_of
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -85,12 +86,14 @@ _FITS: Final[dict[str, Callable[[Any], bool]]] = {
 class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
-    The type is one of the words above, or the rows of an object.
+    The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
+    is not that one alone.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
+    says: tuple[str, ...] = ()
 
 
 Rows = Mapping[str, Row]
@@ -125,7 +128,7 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
+    """What has been read of a request beside its messages: its members, and what stays an option."""
 
     __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
 
@@ -211,6 +214,13 @@ def read_model(name: str, value: Any, members: Members[Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
+
+def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
+    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
+    model: str | None = endpoint.model or request.get("model")
+    return model if model is None or endpoint.model else model.partition(":")[2] or model
+
+
 SEVERITY: Final[Mapping[str, str]] = {
     "temperature": "weakened",
     "top_p": "weakened",
@@ -280,6 +290,127 @@ def _put_under(said: Wire, silent: Wire) -> None:
         elif type(value) is dict and value and type(said[name]) is dict:
             said[name] = {**said[name]}  # what is verbatim stays the caller's
             _put_under(said[name], value)
+
+
+# ---------------------------------------------------------------------------------------------- as they were read
+
+# A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
+# of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
+# be repaired: it is kept as it came, with an imprint of what would be written, and put back while the request still says
+# the same there, and the same would be written.
+
+
+class Body(NamedTuple):
+    """How the members of a wire's body are written, beside those that stand `apart`: messages and tools, which are lists.
+
+    `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with.
+    """
+
+    rows: Rows
+    apart: tuple[str, ...]
+    write: Callable[[Request, Wire, Any], None]
+    writing: Callable[[Request, Endpoint, Loss], Writing]
+
+    def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
+        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
+        spelt: Wire = {}
+        self._compare(body, self._as_any_other(request, body, endpoint), spelt)
+        if not spelt:
+            return
+        encoding = request["provider_state"].setdefault("encoding", {})
+        encoding["members"] = spelt
+        for place in spelt:
+            keep_member(request, encoding, (*self._said(place), f"options/{place}"), endpoint.adapter)
+
+    def put_back(self, body: Wire, writing: Writing) -> None:
+        """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
+        did not change them then."""
+        spelt: Wire | None = writing.encoding.get("members")
+        if not spelt:
+            return
+        for place, kept in spelt.items():
+            said = self._said(place)
+            *above, name = place.split("/")
+            item = _inner(body, above)
+            if item is None or not writing.same(*said, f"options/{place}"):
+                continue
+            if kept.get("written") != (_imprint(item[name]) if name in item else None):
+                continue
+            if "raw" in kept:
+                item[name] = kept["raw"]
+            else:
+                del item[name]
+            writing.loss.retract(said, ("options", writing.endpoint.adapter, *above, name))
+
+    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint) -> Wire:
+        """The members as a request of no origin is written, to a model of which nothing is known."""
+        bare = {name: value for name, value in request.items() if name != "provider_state"}
+        target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+        written: Wire = {name: body.get(name) or [] for name in self.apart if name == "messages" or body.get(name)}
+        self.write(bare, written, self.writing(bare, target, Loss()))
+        return written
+
+    def _compare(self, body: Wire, written: Wire, spelt: Wire) -> None:
+        for name, raw in body.items():
+            if name not in self.apart or not raw:
+                row = self.rows.get(name)
+                _compare(name, raw, written.get(name, ABSENT), None if row is None else row.kind, spelt)
+        for name in written:
+            if name not in body:
+                spelt[name] = {"written": _imprint(written[name])}
+
+    def _said(self, place: str) -> tuple[str, ...]:
+        """The canonical members that a member of the body says."""
+        row: Row | None = None
+        rows: Any = self.rows
+        for step in place.split("/"):
+            row = rows.get(step) if type(rows) is dict else None
+            if row is None:
+                return ()
+            rows = row.kind
+        return () if row is None else _says(row)
+
+
+ABSENT: Final = object()
+
+
+def _compare(place: str, raw: Any, written: Any, rows: Any, spelt: Wire) -> None:
+    if raw is written:
+        return
+    if type(rows) is dict and type(raw) is dict and type(written) is dict:
+        for name, item in raw.items():
+            row = rows.get(name)
+            _compare(f"{place}/{name}", item, written.get(name, ABSENT), None if row is None else row.kind, spelt)
+        for name in written:
+            if name not in raw:
+                spelt[f"{place}/{name}"] = {"written": _imprint(written[name])}
+    elif written is ABSENT:
+        spelt[place] = {"raw": raw}
+    elif not _is_same(raw, written):
+        spelt[place] = {"raw": raw, "written": _imprint(written)}
+
+
+def _imprint(value: Any) -> str:
+    return imprint(value, "member")
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
+    return left is right or (left == right and arguments_text(left) == arguments_text(right))
+
+
+def _inner(body: Wire, steps: list[str]) -> Wire | None:
+    item: Any = body
+    for step in steps:
+        item = item.get(step) if type(item) is dict else None
+    found: Wire | None = item if type(item) is dict else None
+    return found
+
+
+def _says(row: Row) -> tuple[str, ...]:
+    if row.says or row.member:
+        return row.says or (row.member,)
+    return tuple(name for inner in row.kind.values() for name in _says(inner)) if type(row.kind) is dict else ()
 
 
 # -- rules that wires share
