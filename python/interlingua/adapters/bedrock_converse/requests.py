@@ -1,7 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
