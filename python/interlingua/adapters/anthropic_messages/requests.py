@@ -435,11 +435,11 @@ def _members_to_wire(request: Request, body: Wire, encoding: Mapping[str, Any], 
 _SETTINGS: Final = ("thinking", "tool_choice")
 
 
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
     again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
     for name, value in members.items():
         again.read_member(name, value, _ROWS)
-    return again.request, again.options, again.encoding
+    return again.request, again.options
 
 
 _BETAS: Final = "anthropic_beta"

@@ -1,7 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
 import re
-from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
@@ -491,11 +490,11 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 _SETTINGS: Final = ("toolConfig",)
 
 
-def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
     again: Members[Reading] = Members(members, endpoint, Reading(endpoint, DERIVED_IDS))
     for name, value in members.items():
         again.read_member(name, value, _ROWS)
-    return again.request, again.options, again.encoding
+    return again.request, again.options
 
 
 _SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))

@@ -214,7 +214,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice: dict[str, Any] = request["tool_choice"]
     kind = choice["type"]
     path: Path = ("tool_choice",)
-    if not body.get("tools") and not writing.had_quirk("tool_choice", "combination"):
+    if not body.get("tools"):
         severity = "representation" if kind in ("auto", "none") else "weakened"
         writing.loss.drop(path, "combination", severity, "without tools there is no choice")
         return
