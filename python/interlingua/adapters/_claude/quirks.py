@@ -89,7 +89,8 @@ def record_member_quirks(
         record_quirk(request, encoding, "options/tool_choice", "combination", endpoint.adapter)
     if "toolConfig" in options and choice is None and not tools:
         record_quirk(request, encoding, "options/toolConfig", "combination", endpoint.adapter)
-    if reasoning is not None and "budget_tokens" in reasoning and refuses_budget(forced, wires):
+    budgeted = reasoning is not None and ("budget_tokens" in reasoning or reasoning.get("mode") == "enabled")
+    if budgeted and refuses_budget(forced, wires):
         record_quirk(request, encoding, "reasoning", "combination", endpoint.adapter)
 
 

@@ -341,9 +341,9 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["tool_choice"] = _spelt_choice(fitted)
 
 
-def _wire_kinds(body: Wire) -> dict[Any, Any]:
-    """The kinds of the tools as they were written, by wire name."""
-    return {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
+def _wire_kinds(body: Wire) -> dict[str, Any]:
+    """The kinds of the tools as they were written, by wire name. A definition that is kept as it came may have any name."""
+    return {tool["name"]: tool.get("type") for tool in body.get("tools", ()) if isinstance(tool.get("name"), str)}
 
 
 def _spelt_choice(fitted: dict[str, Any]) -> Any:
