@@ -128,9 +128,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, and what stays an option."""
+    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
+    wire names a member, for a value that is edited keeps the name.
+    """
 
-    __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
+    __slots__ = ("body", "encoding", "endpoint", "options", "reading", "request", "words")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
@@ -138,6 +140,7 @@ class Members(Generic[R]):
         self.reading = reading
         self.request: Request = {}
         self.encoding: dict[str, Any] = {}
+        self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
     def silent(self, name: str, value: Any) -> None:
@@ -301,7 +304,8 @@ def _put_under(said: Wire, silent: Wire) -> None:
 
 
 class Body(NamedTuple):
-    """How the members of a wire's body are written, beside those that stand `apart`: messages and tools, which are lists.
+    """How the members of a wire's body are written, beside those whose places stand `apart`: messages and tools, which are
+    lists.
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with.
     """
@@ -314,7 +318,7 @@ class Body(NamedTuple):
     def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
         spelt: Wire = {}
-        self._compare(body, self._as_any_other(request, body, endpoint), spelt)
+        self._compare("", body, self._as_any_other(request, body, endpoint), self.rows, spelt)
         if not spelt:
             return
         encoding = request["provider_state"].setdefault("encoding", {})
@@ -346,48 +350,48 @@ class Body(NamedTuple):
         """The members as a request of no origin is written, to a model of which nothing is known."""
         bare = {name: value for name, value in request.items() if name != "provider_state"}
         target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-        written: Wire = {name: body.get(name) or [] for name in self.apart if name == "messages" or body.get(name)}
+        written: Wire = {"messages": []}
+        for place in self.apart:
+            *above, name = place.split("/")
+            value = (_inner(body, above) or {}).get(name)
+            if value:
+                item = written
+                for step in above:
+                    item = item.setdefault(step, {})
+                item[name] = value
         self.write(bare, written, self.writing(bare, target, Loss()))
         return written
 
-    def _compare(self, body: Wire, written: Wire, spelt: Wire) -> None:
+    def _compare(self, above: str, body: Wire, written: Wire, rows: Any, spelt: Wire) -> None:
         for name, raw in body.items():
-            if name not in self.apart or not raw:
-                row = self.rows.get(name)
-                _compare(name, raw, written.get(name, ABSENT), None if row is None else row.kind, spelt)
-        for name in written:
+            now = written.get(name, ABSENT)
+            if raw is now or (raw and above + name in self.apart):
+                continue
+            row = rows.get(name)
+            if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
+                self._compare(f"{above}{name}/", raw, now, row.kind, spelt)
+            elif now is ABSENT:
+                spelt[above + name] = {"raw": raw}
+            elif not _is_same(raw, now):
+                spelt[above + name] = {"raw": raw, "written": _imprint(now)}
+        for name, now in written.items():
             if name not in body:
-                spelt[name] = {"written": _imprint(written[name])}
+                spelt[above + name] = {"written": _imprint(now)}
 
     def _said(self, place: str) -> tuple[str, ...]:
-        """The canonical members that a member of the body says."""
+        """The canonical members that a member of the body says; of an object that is read as a whole, all that it says."""
         row: Row | None = None
         rows: Any = self.rows
+        whole: tuple[str, ...] = ()
         for step in place.split("/"):
             row = rows.get(step) if type(rows) is dict else None
             if row is None:
-                return ()
-            rows = row.kind
+                return whole
+            rows, whole = row.kind, row.says
         return () if row is None else _says(row)
 
 
 ABSENT: Final = object()
-
-
-def _compare(place: str, raw: Any, written: Any, rows: Any, spelt: Wire) -> None:
-    if raw is written:
-        return
-    if type(rows) is dict and type(raw) is dict and type(written) is dict:
-        for name, item in raw.items():
-            row = rows.get(name)
-            _compare(f"{place}/{name}", item, written.get(name, ABSENT), None if row is None else row.kind, spelt)
-        for name in written:
-            if name not in raw:
-                spelt[f"{place}/{name}"] = {"written": _imprint(written[name])}
-    elif written is ABSENT:
-        spelt[place] = {"raw": raw}
-    elif not _is_same(raw, written):
-        spelt[place] = {"raw": raw, "written": _imprint(written)}
 
 
 def _imprint(value: Any) -> str:
