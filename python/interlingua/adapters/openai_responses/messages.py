@@ -141,8 +141,10 @@ def _stored(messages: list[Message], continued: bool, endpoint: Endpoint) -> fro
         content = message["content"]
         if message["role"] == "assistant":
             for block in content:
-                if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str):
-                    provided.add(block["value"]["call_id"])
+                if block["type"] == "opaque" and endpoint.owns(block):
+                    call_id = block["value"].get("call_id")
+                    if isinstance(call_id, str):
+                        provided.add(call_id)
         elif message["role"] == "tool" and content and _is_stored(content[0], continued, provided, endpoint):
             stored.append(position)
     return frozenset(stored)
