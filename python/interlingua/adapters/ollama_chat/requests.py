@@ -26,11 +26,12 @@ from interlingua.adapters._members import (
     TEXT,
     TEXT_OR_OBJECT,
     TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
-    put_back_silent,
+    model_to_wire,
     read_model,
     scalar,
     whole,
@@ -87,35 +88,32 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
-    named: str | None = request.get("model")
-    if named is not None:
-        named = named.partition(":")[2] or named
-    model = endpoint.model or named
     writing = Writing(request, endpoint, loss)
-    encoding = writing.encoding
-    body: Wire = {} if model is None else {"model": model}
-    body["messages"] = messages_to_wire(request, writing)
+    body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.same_origin:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_foreign_state(request, endpoint, loss, ())
+    return body
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages and tools."""
+    if (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
     if request.get("tool_choice") is not None:
-        report_choice(request["tool_choice"], loss)
+        report_choice(request["tool_choice"], writing.loss)
     write_members(request, body, _WRITERS, writing)
-    report_parallel(request, loss)
-    stream = bool(request.get("stream"))
-    if not (stream and encoding.get("stream")):
-        body["stream"] = stream  # the wire's own default is to stream
+    report_parallel(request, writing.loss)
+    body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     sampling: Wire = body.pop("options", {})
     _options_to_wire(request, body, sampling, writing)
     if sampling:
         body["options"] = sampling
-    if encoding.get("messages") == "absent" and not body["messages"]:
-        del body["messages"]
-    put_back_silent(body, encoding)
-    report_own_state(writing.owned(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
-    return body
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -246,12 +244,14 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
             writing.loss.drop(
                 path, "unsupported_value", "weakened", "options are an object; what is sampled by stands there"
             )
-        elif name in ("model", "stream") and writing.same_origin and name not in request:
-            body[name] = value  # not the name or the switch that it should be
-        elif name in ("model", "messages", "stream"):
+        elif name in _BESIDE:
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):
             _report_meaning({name: value}, name, path, writing)
+
+
+_BESIDE: Final = ("model", "messages", "stream")
+"""What a request says itself."""
 
 
 def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writing: Writing) -> None:
@@ -287,8 +287,8 @@ def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
     """What an option says in words of the contract, which may be nothing; None when it has none for it."""
     if name not in _READABLE:
         return None
-    read, encoding = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
-    return None if read.keys() <= {"options"} and not encoding else read
+    read = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
+    return None if "options" in read else read
 
 
 def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
@@ -318,27 +318,24 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     try:
-        request, encoding = _read_members(body, reading)
+        request = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request["messages"] = messages
-    if not body.get("messages"):
-        encoding["messages"] = "absent"
-        if "messages" in body:
-            encoding.setdefault("silent", {})["messages"] = body["messages"]
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
-        encoding["stream"] = "absent"
+    encoding: dict[str, Any] = {}
     keep_read(request, encoding)
     request["provider_state"] = endpoint.state(encoding=encoding)
+    _BODY.keep(request, body, endpoint)
     return extract_format(request), []
 
 
-def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
-    """The members of a request beside its messages, and how they were spelt."""
+def _read_members(body: Wire, reading: Reading) -> Request:
+    """The members of a request beside its messages."""
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
-    return members.request, members.encoding
+    return members.request
 
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -358,8 +355,8 @@ def _read_think(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     if value == "" or value == {}:
-        members.silent(name, value)
-    elif isinstance(value, dict):
+        return True
+    if isinstance(value, dict):
         members.request["response_format"] = {"type": "json_schema", "schema": value}
     elif value == "json":
         members.request["response_format"] = {"type": "json"}
@@ -376,16 +373,17 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model),
+    "model": Row(TEXT, read=read_model, says=("model",)),
+    "messages": Row(LIST, says=("messages",)),
     "stream": Row(SWITCH, "stream"),
-    "think": Row(SWITCH_OR_TEXT, read=_read_think),
-    "format": Row(TEXT_OR_OBJECT, read=_read_format),
+    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",)),
+    "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",)),
     "logprobs": Row(SWITCH, "logprobs"),
     "top_logprobs": Row(COUNT, "top_logprobs"),
     "tools": Row(LIST, read=_read_tools),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, read=_read_limit),
+            "num_predict": Row(INTEGER, read=_read_limit, says=("max_output_tokens",)),
             "temperature": Row(NUMBER, "temperature"),
             "top_p": Row(NUMBER, "top_p"),
             "top_k": Row(NUMBER, "top_k"),
@@ -397,6 +395,7 @@ _ROWS: Final[Rows] = {
     ),
 }
 _READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
+_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
