@@ -34,7 +34,8 @@ ALLOWED: dict[str, list[str]] = {
     "media": ["canonical"],
     "bulk": [*PURE, "sessions"],
     "verbs": [*BELOW_SERVICE, "v1"],
-    "access": ["canonical"],
+    "meters": ["canonical"],
+    "access": ["canonical", "meters"],
     "service": [*BELOW_SERVICE, "access", "verbs", "v1"],
     "gateway": [*BELOW_SERVICE, "access", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
@@ -46,6 +47,7 @@ ALLOWED: dict[str, list[str]] = {
     "cli": [
         *BELOW_SERVICE,
         "access",
+        "meters",
         "bulk",
         "service",
         "gateway",

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
-from interlingua.gateway import connect, faces
+from interlingua.gateway import connect, faces, records
 from interlingua.gateway.clients import ClientRequest
 from interlingua.gateway.gateway import Gateway, Operation
 from interlingua.gateway.guard import Guard
@@ -94,13 +94,10 @@ def _own(gateway: Gateway) -> list[BaseRoute]:
     """The gateway's own paths: records of calls, and whether it is alive."""
 
     async def call(request: Request, key: Key) -> Any:
-        found = gateway.calls.find(request.path_params["id"], key.tenant)
-        if found is None:
-            raise not_found("there is no record of such a call")
-        return found.shown()
+        return await records.record(gateway, request.path_params["id"], key.tenant)
 
     async def calls(_: Request, key: Key) -> Any:
-        return {"calls": [one.shown() for one in gateway.calls.of(key.tenant)]}
+        return {"calls": await records.listed(gateway, key.tenant)}
 
     async def metrics(request: Request) -> Response:
         await gateway.caller(request)

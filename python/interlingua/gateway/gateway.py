@@ -40,6 +40,7 @@ from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed,
 from interlingua.gateway.metrics import Metrics
 from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
+from interlingua.gateway.peers import Peers
 from interlingua.gateway.watching import News
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
@@ -73,7 +74,8 @@ class Gateway:
 
     `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
-    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire.
+    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire. `peers` are
+    the other workers, where several processes serve.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Gateway:
         objects: Objects | None = None,
         kept: timedelta | None = KEPT,
         passthrough: bool = False,
+        peers: Peers | None = None,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -102,7 +105,9 @@ class Gateway:
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """What the last calls carried; None where nothing is kept of it."""
-        self.metrics = Metrics()
+        self.metrics = Metrics(shared=peers is not None)
+        self.peers = peers
+        """The other workers, which have records of calls as well; None where this process serves alone."""
         self.objects = objects
         """Where clients store objects; None where they cannot."""
         self.passing = Passing(self, client) if passthrough else None
@@ -116,6 +121,8 @@ class Gateway:
         """Closes the connections of its own. Any number of times."""
         if self.passing is not None:
             await self.passing.aclose()
+        if self.peers is not None:
+            await self.peers.aclose()
 
     # ------------------------------------------------------------------------------------------------ operations
 

@@ -4,6 +4,7 @@ can choose freely: a model stands there only when it has answered.
 """
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from interlingua.gateway.calls import Call
 
@@ -19,10 +20,12 @@ _TOKENS = {
 
 
 class Metrics:
-    """The counters of one gateway."""
+    """The counters of one gateway; `shared` by all its workers, in the files of the folder that `PROMETHEUS_MULTIPROC_DIR`
+    named when this process began."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool = False) -> None:
         self._registry = CollectorRegistry()
+        self._shared = shared
 
         def counter(name: str, about: str, *labels: str) -> Counter:
             return Counter(f"interlingua_{name}", about, labels, registry=self._registry)
@@ -39,7 +42,9 @@ class Metrics:
         self._losses = counter("losses", "Entries of loss reports.", "wire", "severity", "code")
         self._first = histogram("first_event_seconds", "Time to the first event of a stream.", "model")
         self._took = histogram("call_seconds", "Time of whole calls that were answered.", "model")
-        self._running = Gauge("interlingua_running_calls", "Calls that run now.", registry=self._registry)
+        self._running = Gauge(
+            "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
+        )
 
     def begin(self) -> None:
         """A call has begun."""
@@ -68,4 +73,8 @@ class Metrics:
 
     def text(self) -> bytes:
         """All counters, as Prometheus reads them."""
-        return generate_latest(self._registry)
+        if not self._shared:
+            return generate_latest(self._registry)
+        of_all = CollectorRegistry()
+        MultiProcessCollector(of_all)  # it enters itself
+        return generate_latest(of_all)

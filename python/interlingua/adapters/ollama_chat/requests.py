@@ -95,7 +95,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(request, body, writing)
+    _BODY.put_back(body, writing)
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return body
