@@ -63,6 +63,7 @@ from interlingua.adapters.openai_responses.tools import (
     choice_from_wire,
     choice_to_wire,
     declared_from_wire,
+    found_from_wire,
     leading,
     tools_from_wire,
     tools_to_wire,
@@ -324,6 +325,8 @@ def from_wire_request(
     if declared is not None:
         request["tools"] = [*request.get("tools", ()), *declared]
         encoding[DECLARED] = [without_tools(item) for item in declaring]
+    if reading.found and (found := found_from_wire(reading.found, request.get("tools") or [], reading)):
+        request["tools"] = [*request.get("tools", ()), *found]
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
@@ -428,7 +431,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     if choice is None:
         return False
     members.request["tool_choice"] = choice
-    if choice["type"] == "allowed":
+    if choice["type"] == "allowed" or (isinstance(value, dict) and "name" not in value):
         members.encoding["tool_choice"] = value
     return True
 
