@@ -186,6 +186,9 @@ def _result_from_wire(message: Wire, reading: Reading, spelt: dict[str, Any]) ->
     encoding: dict[str, Any] = {}
     if open_envelope(block["content"], encoding):
         block["is_error"] = True
+        if encoding.get("envelope") == "bare":  # its text is empty now, and stays, as one does that was read so
+            kept: dict[str, Any] = block["content"][0].setdefault("provider_state", reading.endpoint.state())
+            kept.setdefault("encoding", {}).setdefault("spelt", {})["text"] = {"raw": ""}
     if canonical is None or encoding:
         state = block["provider_state"] = reading.endpoint.state()
         if canonical is None:

@@ -89,6 +89,7 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
     for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
         state = tool.setdefault("provider_state", reading.state())
         encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        reading.names.add(tool["name"])
         tool["name"] = name
         if position == 0:
             encoding[_BEGINS] = True
