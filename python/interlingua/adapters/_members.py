@@ -348,11 +348,12 @@ class Body(NamedTuple):
             loss.retract(said, _option(place, endpoint))
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as a request of no origin is written, to a model of which nothing is known. Names of tools that do not
-        fit the wire are kept: they stand in the messages too."""
+        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
+        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
         bare = {name: value for name, value in request.items() if name != "provider_state"}
-        if names := request["provider_state"].get("encoding", NOTHING).get("names"):
-            bare["provider_state"] = endpoint.state(encoding={"names": names})
+        encoding = request["provider_state"].get("encoding", NOTHING)
+        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
+            bare["provider_state"] = endpoint.state(encoding=words)
         target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
         for place in self.apart:

@@ -106,7 +106,6 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    _name_limit(body, writing)
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return body
@@ -139,17 +138,12 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    body[writing.dialect.get("token_limit") or _LIMITS[0]] = within_limit(name, value, writing)
+    spelt = writing.encoding.get("token_limit")  # some servers know one of the two names alone
+    body[spelt if spelt in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
-def _name_limit(body: Wire, writing: Writing) -> None:
-    """A limit keeps the name that it had when it was read: some servers know one of the two alone."""
-    members = writing.encoding.get("members") or NOTHING
-    for name, other in (_LIMITS, _LIMITS[::-1]):
-        here, there = members.get(name) or NOTHING, members.get(other)
-        if other in body and here.get("raw") is not None and there is not None and there.get("raw") is None:
-            body[name] = body.pop(other)
-            return
+def _usual_limit(dialect: Mapping[str, Any]) -> str:
+    return dialect.get("token_limit") or _LIMITS[0]
 
 
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
@@ -219,7 +213,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 
 def _read_options(body: Wire, writing: Target) -> Request:
-    return read_members(body, Reading(writing.endpoint, DERIVED_IDS))
+    return _read_members(body, Reading(writing.endpoint, DERIVED_IDS)).request
 
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
@@ -259,13 +253,11 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     try:
-        request = read_members(body, reading)
+        members = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
+    request, encoding = members.request, members.words
     request["messages"] = messages
-    encoding: dict[str, Any] = {}
-    if "tools" in request and not body.get("tools"):
-        encoding["tools"] = "functions"
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
@@ -279,14 +271,14 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def read_members(body: Wire, reading: Reading) -> Request:
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
     """The members of a request beside its messages.
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
-    return members.request
+    return members
 
 
 def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -310,6 +302,8 @@ def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     if limit is None or limit < 0 or beside:
         return False
     members.request["max_output_tokens"] = limit
+    if name != _usual_limit(members.endpoint.dialect):
+        members.words["token_limit"] = name
     return True
 
 
@@ -365,6 +359,7 @@ def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
     if tools is None:
         return False
     members.request["tools"] = tools
+    members.words["tools"] = "functions"
     return True
 
 

@@ -222,7 +222,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 
 def _read_options(body: Wire, writing: Target) -> Request:
-    return read_members(body, Reading(writing.endpoint))
+    return _read_members(body, Reading(writing.endpoint))
 
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
@@ -270,7 +270,7 @@ def from_wire_request(
         passed=len(declaring) if declared is not None else 0,
     )
     try:
-        request = read_members(body, reading)
+        request = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     encoding: dict[str, Any] = {"input": "string"} if isinstance(body.get("input"), str) else {}
@@ -293,7 +293,7 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def read_members(body: Wire, reading: Reading) -> Request:
+def _read_members(body: Wire, reading: Reading) -> Request:
     """The members of a request beside its input.
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
