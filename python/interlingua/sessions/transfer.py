@@ -215,12 +215,16 @@ def _moved(message: Message, session_id: str, names: dict[str, str]) -> Message:
 
 def _demand_ordered(found: list[MessageRow], messages: list[Message], rules: Rules) -> None:
     last = ""
-    for position, row in enumerate(found):
+    for position, row in enumerate(found, start=1):
         if row.id <= last:
-            raise InvalidRequest("ids of messages increase in a session", path=f"/{position + 1}/message/id")
+            raise InvalidRequest("ids of messages increase in a session", path=f"/{position}/message/id")
         last = row.id
-        if status_of(messages[position]) == "complete" and row.schema_version <= CURRENT:
-            demand_sound(from_row(row), position + 1, rules)
+    whole = (
+        (position, from_row(row))
+        for position, (row, message) in enumerate(zip(found, messages, strict=True), start=1)
+        if status_of(message) == "complete" and row.schema_version <= CURRENT
+    )
+    demand_sound(whole, rules)
 
 
 def forked(rows: Rows, session_id: str, message_id: str | None, marks: Marks, rules: Rules) -> Change:
