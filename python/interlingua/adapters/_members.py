@@ -128,9 +128,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, and what stays an option."""
+    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
+    wire names a member, for a value that is edited keeps the name.
+    """
 
-    __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
+    __slots__ = ("body", "encoding", "endpoint", "options", "reading", "request", "words")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
@@ -138,6 +140,7 @@ class Members(Generic[R]):
         self.reading = reading
         self.request: Request = {}
         self.encoding: dict[str, Any] = {}
+        self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
     def silent(self, name: str, value: Any) -> None:

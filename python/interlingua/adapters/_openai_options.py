@@ -107,7 +107,7 @@ def _add_to_object(name: str, value: Wire, body: Wire, path: Path, wire: Options
 
 def _report_meaning(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Target) -> None:
     """An option that the contract has a word for is read back as that word."""
-    beside = {other: body[other] for other in wire.beside if other != name and body.get(other)}
+    beside = {other: body[other] for other in wire.beside if other != name and body.get(other) is not None}
     before = wire.read(beside, writing) if beside else NOTHING
     read = wire.read({**beside, name: value}, writing)
     left = (read.get("options") or NOTHING).get(writing.endpoint.adapter, NOTHING).get(name)
