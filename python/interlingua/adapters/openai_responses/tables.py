@@ -148,11 +148,11 @@ class Writing(Target):
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
     all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
-    kinds of the calls so far; those `apart` do not use the ids that they came with. `declaring` are the items that declare
-    tools, `found` are the names of the tools that items tell which searches of the client gave. `answers` is what answers calls that are kept whole, once somebody has looked for it.
+    kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
+    items tell which searches of the client gave. `answers` is what answers calls that are kept whole, once it is looked for.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "declaring", "found", "identity", "reply")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -163,7 +163,6 @@ class Writing(Target):
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
         self.answers: tuple[list[dict[str, Any]], dict[Any, str]] | None = None
-        self.declaring: list[dict[str, Any]] = []
         self.found: list[str] = []
 
     def reader(self) -> Reading:
