@@ -192,6 +192,9 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         return item
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
+    if getattr(reading, "compares", False):
+        spelt = {}
+        reading.unusual = True
     if not spelt and not fields:
         return item
     encoding: Item = {"spelt": spelt} if spelt else {}

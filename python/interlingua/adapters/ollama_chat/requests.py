@@ -328,6 +328,11 @@ def from_wire_request(
     keep_read(request, encoding)
     request["provider_state"] = endpoint.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)
+    if reading.unusual:
+        writing = Writing(request, Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect), Loss())
+        messages_to_wire(request, writing, read=body.get("messages") or [])
+        if request.get("tools"):
+            tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
 
