@@ -269,7 +269,8 @@ def record_quirks(
         schema = tool.get("input_schema") if tool.get("strict") else None
         if schema is not None and not can_be_enforced(schema):
             note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
-    if "parallel_tool_calls" in request and not (tools and body.get("tools")):
+    listed = body.get("tools")
+    if "parallel_tool_calls" in request and not (tools and listed and type(listed) is list):
         odd("parallel_tool_calls", "combination")
     choice: dict[str, Any] | None = request.get("tool_choice")
     if choice is not None:

@@ -337,6 +337,7 @@ async def _serve(
             http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
+        client.registry.settle()
         _collect_seldom()
         _tell(about, as_json=as_json)
     except BaseException as problem:

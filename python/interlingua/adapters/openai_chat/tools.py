@@ -191,13 +191,15 @@ def _unthinking(reasoning: Mapping[str, Any]) -> bool:
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
 
 
-def _wire_kinds(body: Wire) -> dict[Any, str]:
-    """The kinds of the tools as they were written, by wire name."""
-    return {
-        (tool.get(tool["type"]) or {}).get("name"): tool["type"]
-        for tool in body.get("tools", ())
-        if isinstance(tool.get("type"), str) and isinstance(tool.get(tool["type"]), dict)
-    }
+def _wire_kinds(body: Wire) -> dict[str, str]:
+    """The kinds of the tools as they were written, by wire name. A definition that is kept as it came may have any name."""
+    kinds: dict[str, str] = {}
+    for tool in body.get("tools", ()):
+        kind = tool.get("type")
+        inner = tool.get(kind) if isinstance(kind, str) else None
+        if isinstance(inner, dict) and isinstance(inner.get("name"), str):
+            kinds[inner["name"]] = kind
+    return kinds
 
 
 def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> Any:

@@ -79,14 +79,17 @@ def call_namespace(item: Mapping[str, Any]) -> str | None:
 def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
     """Makes the tools of a namespace, which were just read, tools with canonical names.
 
-    Not where two tools would have one name, or one of them is the provider's own: then the namespace stays whole.
+    Not where two tools would have one name, or one of them is the provider's own or has a member called as what is kept of
+    the namespace: then the namespace stays whole.
     """
     namespace = space["name"]
     names = [joined(namespace, tool["name"]) for tool in tools]
     if len({*names}) != len(names) or not taken.isdisjoint(names):
         return False
-    if any(tool.get("kind") == "provider" for tool in tools):
-        return False
+    for tool in tools:
+        fields = tool.get("provider_state", NOTHING).get("fields", NOTHING)
+        if tool.get("kind") == "provider" or NAMESPACE in fields:
+            return False
     taken.update(names)
     others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
     for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
@@ -245,8 +248,11 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
     if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
         wire["strict"] = False  # where nothing is said, the service enforces what it can
-    if NAMESPACE in writing.encoding_of(tool):
-        wire.pop(NAMESPACE, None)  # what belongs to the namespace itself
+    if type(wire.get(NAMESPACE)) is dict:  # what belongs to the namespace itself
+        del wire[NAMESPACE]
+        if own_name(tool["name"], writing.encoding_of(tool), writing) is None:
+            where = (*path, "provider_state", "fields", NAMESPACE)
+            writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
 
 
@@ -341,9 +347,9 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["tool_choice"] = _spelt_choice(fitted)
 
 
-def _wire_kinds(body: Wire) -> dict[Any, Any]:
-    """The kinds of the tools as they were written, by wire name."""
-    return {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
+def _wire_kinds(body: Wire) -> dict[str, Any]:
+    """The kinds of the tools as they were written, by wire name. A definition that is kept as it came may have any name."""
+    return {tool["name"]: tool.get("type") for tool in body.get("tools", ()) if isinstance(tool.get("name"), str)}
 
 
 def _spelt_choice(fitted: dict[str, Any]) -> Any:
