@@ -110,10 +110,12 @@ def image_from_wire(image: Any, reading: Reading) -> Block:
         if image and may_be_base64(image):
             source = {"kind": "base64", "data": image}
             return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        reading.unusual = True
         if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
             source = {"kind": "base64", "data": inline[1]}
             block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
             return block
         if image.startswith(("http://", "https://")):
             return {"type": "image", "source": {"kind": "url", "data": image}}
+    reading.unusual = True
     return opaque({"image": image}, IMAGES, reading)

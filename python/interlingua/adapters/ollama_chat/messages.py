@@ -463,26 +463,29 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "assistant":
         reading.turn()
     content = message.get("content")
-    reading.unusual = reading.unusual or role != written
+    reading.unusual = reading.unusual or role != written or type(content) is not str
     if len(message) == 2 and type(content) is str and role != "tool":
         return {"role": role, "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
     if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == "assistant":
         blocks: list[Block] = [{"type": "text", "text": content}] if content else []
         return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
-    reading.unusual = True
     if role == "tool":
         return _result_from_wire(message, reading)
+    reading.unusual = reading.unusual or not all(message.get(name, True) for name in _LISTS)
     known = _ASSISTANT if role == "assistant" else _PLAIN
     return _with_fields({"role": role, "content": _blocks(message, role, reading)}, _fields(message, known), reading)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
+    said = message.get("role") == "assistant" and type(message.get("content")) is str
+    reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
     read = {"role": "assistant", "content": _blocks(message, "assistant", reading, answer=True)}
     return _with_fields(read, _fields(message, _ASSISTANT), reading)
 
 
+_LISTS: Final = ("thinking", "images", "tool_calls")
 _PLAIN: Final = frozenset(("role", "content", "images"))
 _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
@@ -531,6 +534,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
+    reading.unusual = reading.unusual or wire_id is None or name is None or not message.get("images", True)
     fields = _fields(message, _TOOL) or {}
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name

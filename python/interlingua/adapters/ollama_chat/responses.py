@@ -13,7 +13,7 @@ from interlingua.adapters._answers import (
 )
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import keep_item, put_back_item
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing
@@ -98,7 +98,11 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if "message" not in body and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
-    response = read_answer(body, Reading(endpoint, ids, salt_of(body)))
+    reading = Reading(endpoint, ids, salt_of(body))
+    response = read_answer(body, reading)
+    usual = body.get("done") is True and type(body.get("done_reason")) is str and None not in body.values()
+    if not may_differ(reading.unusual or not usual):
+        return unwrap_answer_call(response), []
     loss = Loss()
     written = _body(response, endpoint, loss, CREATED)
     keep_message(response["message"], body["message"], endpoint)

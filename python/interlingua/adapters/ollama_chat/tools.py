@@ -396,6 +396,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         inner: Any = tool.get("function")
         name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
         named = name if isinstance(name, str) and name else "tool"
+        reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
     if (schema := read.get("input_schema")) is not None and not is_kept_whole(schema):
         reading.unusual = True
@@ -426,6 +427,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
                 return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
     block = _read_call(call, reading)
     if block is None:
+        reading.unusual = True
         return opaque(call, CALLS, reading)
     block["id"] = reading.call(block["provider_state"].get("id"), block["name"])
     return block
