@@ -372,16 +372,18 @@ class Body(NamedTuple):
         return True
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as a request of no origin is written, to a model of which nothing is known. Names of tools that do not
-        fit the wire are kept: they stand in the messages too."""
+        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
+        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
         bare = {name: value for name, value in request.items() if name != "provider_state"}
-        if names := request["provider_state"].get("encoding", NOTHING).get("names"):
-            bare["provider_state"] = endpoint.state(encoding={"names": names})
+        encoding = request["provider_state"].get("encoding", NOTHING)
+        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
+            bare["provider_state"] = endpoint.state(encoding=words)
         target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
+        left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
         for place in self.apart:
             item, name = _inner(body, place)
-            if item is not None and item.get(name):
+            if item is not None and item.get(name) and place not in left:
                 there = written
                 for step in place.split("/")[:-1]:
                     there = there.setdefault(step, {})
@@ -419,15 +421,15 @@ class Body(NamedTuple):
         return place not in body  # it said nothing
 
     def _said(self, place: str) -> tuple[str, ...]:
-        """The canonical members that a member of the body says."""
+        """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
         said: tuple[str, ...] = ()
         rows: Any = self.rows
         for step in place.split("/"):
             row: Row | None = rows.get(step) if type(rows) is dict else None
             if row is None:
-                break
-            said, rows = _says(row) or said, row.kind
-        return said
+                return said
+            said, rows = row.says or ((row.member,) if row.member else said), row.kind
+        return said or _all_said(rows)
 
 
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
@@ -468,7 +470,8 @@ def _is_same(left: Any, right: Any) -> bool:
         return False
     if type(left) is dict:
         for name, value in left.items():
-            if name not in right or not _is_same(value, right[name]):
+            other = right.get(name, _ABSENT)
+            if value is not other and not _is_same(value, other):
                 return False
         return len(left) == len(right)
     if type(left) is list:
@@ -493,10 +496,14 @@ def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
     return ("options", endpoint.adapter, *place.split("/"))
 
 
-def _says(row: Row) -> tuple[str, ...]:
-    if row.says or row.member:
-        return row.says or (row.member,)
-    return tuple(name for inner in row.kind.values() for name in _says(inner)) if type(row.kind) is dict else ()
+def _all_said(rows: Any) -> tuple[str, ...]:
+    """What an object of these rows says."""
+    if type(rows) is not dict:
+        return ()
+    found: tuple[str, ...] = ()
+    for row in rows.values():
+        found += row.says or ((row.member,) if row.member else _all_said(row.kind))
+    return found
 
 
 # -- rules that wires share

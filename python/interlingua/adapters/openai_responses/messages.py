@@ -157,15 +157,10 @@ def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: End
 
 def is_continued(request: Request, writing: Writing) -> bool:
     """Whether the provider keeps the beginning of the conversation, or all of it."""
-    if is_foreign(request, writing):
+    if writing.from_another:  # what only that one keeps is not named
         return False
     options = (request.get("options") or NOTHING).get(NAME) or NOTHING
     return any(options.get(name) for name in ELSEWHERE)
-
-
-def is_foreign(request: Request, writing: Writing) -> bool:
-    """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
-    return not writing.same_origin and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
 # -- system, developer and user messages

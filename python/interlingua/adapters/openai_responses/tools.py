@@ -19,14 +19,11 @@ from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
-    NAMING,
     PARAMETERS,
     as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
-    is_offered,
-    offered_kinds,
     parallel_to_wire,
     report_toolless,
     takes_tools,
@@ -214,12 +211,12 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     tools = with_own_search(request, writing.endpoint, writing.loss)
     written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
-    present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
+    present, declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
         body["tools"] = grouped(present, writing)
-    if writing.declaring:
+    if declaring:
         report_order(tools, writing)
-        body["input"] = [*writing.declaring, *body["input"]]
+        body["input"] = [*declaring, *body["input"]]
 
 
 def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
@@ -333,23 +330,17 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if not ("tools" in body or writing.declaring or writing.had_quirk("tool_choice", "combination")):
+    if not ("tools" in body or _declares(body["input"])):
         report_toolless(choice, writing)
-        return
-    if writing.refuses("tool_choice"):
+    elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
-        return
-    offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
-    spelling = writing.encoding.get("tool_choice")
-    if spelling is not None and choice_from_wire(spelling) == choice and is_offered(choice, offered, request, writing):
-        body["tool_choice"] = spelling
-    elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
+    elif (fitted := fitted_choice(choice, writing)) is not None:
         body["tool_choice"] = _spelt_choice(fitted)
 
 
-def _wire_kinds(body: Wire) -> dict[str, Any]:
-    """The kinds of the tools as they were written, by wire name. A definition that is kept as it came may have any name."""
-    return {tool["name"]: tool.get("type") for tool in body.get("tools", ()) if isinstance(tool.get("name"), str)}
+def _declares(items: str | list[Wire]) -> bool:
+    """Whether the first item declares tools."""
+    return bool(items) and isinstance(items, list) and items[0].get("type") == _ADDITIONAL
 
 
 def _spelt_choice(fitted: dict[str, Any]) -> Any:
