@@ -378,7 +378,8 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-_THINK: Final = (True, False, *LEVELS)
+def _is_think(value: Any) -> bool:
+    return type(value) is bool or value in LEVELS
 
 
 def _is_format(value: Any) -> bool:
@@ -389,7 +390,7 @@ _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, says=("model",), plain=()),
     "messages": Row(LIST, says=("messages",)),
     "stream": Row(SWITCH, "stream", plain=()),
-    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",), plain=lambda value: value in _THINK),
+    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",), plain=_is_think),
     "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
     "logprobs": Row(SWITCH, "logprobs", plain=()),
     "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
