@@ -15,7 +15,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from functools import lru_cache
@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.meters import Bucket, Meter, Meters, OwnMeters
 
 _PREFIX = "ilk_"
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -33,7 +34,6 @@ _MEMBERS = {
 }  # fmt: skip
 _PRINCIPALS = {"user_id": "usr_", "team_id": "team_"}
 _ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
-_SECONDS_PER_MINUTE = 60.0
 _SIGNING_SECRET_BYTES = 32
 _FAILURES_PER_MINUTE = 20.0
 _REMEMBERED = 10_000
@@ -83,6 +83,12 @@ class Key:
         """The metadata that messages said with this key have: those of `user_id` and `team_id` that it stands for."""
         named = {"user_id": self.user_id, "team_id": self.team_id}
         return {name: value for name, value in named.items() if value is not None}
+
+    @property
+    def limited(self) -> bool:
+        """Whether what it uses is counted."""
+        limits = (self.calls_per_minute, self.tokens_per_minute, self.budget_usd_per_day)
+        return any(limit is not None for limit in limits)
 
     def may_use(self, model: str) -> bool:
         """Whether it may use a model, given by its canonical id."""
@@ -220,33 +226,6 @@ def _budget(row: Mapping[str, Any], path: str) -> Decimal | None:
     return amount
 
 
-@dataclass(slots=True)
-class _Bucket:
-    """What is left of a limit per minute. It refills evenly; it may fall below 0, for usage is known afterwards."""
-
-    left: float
-    at: float
-
-    def refill(self, limit: float, now: float) -> None:
-        # a limit below one call per minute still lets one call through when it has waited for it
-        self.left = min(max(limit, 1.0), self.left + (now - self.at) * limit / _SECONDS_PER_MINUTE)
-        self.at = now
-
-    def wait(self, limit: float, wanted: float) -> float:
-        """Seconds until so much is there."""
-        return max(0.0, (wanted - self.left) * _SECONDS_PER_MINUTE / limit)
-
-
-@dataclass(slots=True)
-class _Meter:
-    """What a key has used."""
-
-    calls: _Bucket | None = None
-    tokens: _Bucket | None = None
-    day: date = date.min
-    spent: Decimal = Decimal(0)
-
-
 class Guesses:
     """Failed attempts of each peer to show a key, and the keys that each has shown well.
 
@@ -257,7 +236,7 @@ class Guesses:
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
-        self._failed: OrderedDict[str, _Bucket] = OrderedDict()
+        self._failed: OrderedDict[str, Bucket] = OrderedDict()
         self._shown: OrderedDict[tuple[str, str], None] = OrderedDict()
 
     def check(self, peer: str, digest: str) -> None:
@@ -276,7 +255,7 @@ class Guesses:
         """Counts a failed attempt."""
         peer = _network(peer)
         now = self._clock()
-        bucket = self._failed.get(peer) or _Bucket(_FAILURES_PER_MINUTE, now)
+        bucket = self._failed.get(peer) or Bucket(_FAILURES_PER_MINUTE, now)
         bucket.refill(_FAILURES_PER_MINUTE, now)
         bucket.left -= 1
         _remember(self._failed, peer, bucket)
@@ -309,8 +288,8 @@ def _network(peer: str) -> str:
 class Access:
     """The keys of a server and what each has used. Without keys anybody may use everything.
 
-    `clock` gives seconds, `now` the time of day; limits and budgets live as long as this object. With a `signing_secret`
-    a key may also be shown by a signature.
+    `clock` gives seconds, `now` the time of day; limits and budgets live as long as `meters` do, by default as long as this
+    object. With a `signing_secret` a key may also be shown by a signature.
     """
 
     def __init__(
@@ -320,11 +299,12 @@ class Access:
         clock: Callable[[], float],
         now: Callable[[], datetime],
         signing_secret: bytes | None = None,
+        meters: Meters | None = None,
     ) -> None:
         self._keys = {key.digest: key for key in keys}
         self._signing_secret = signing_secret
         self._by_id = {} if signing_secret is None else {access_key_id(digest): digest for digest in self._keys}
-        self._meters: dict[str, _Meter] = {}
+        self._meters = meters or OwnMeters()
         self._clock = clock
         self._now = now
         self._guesses = Guesses(clock)
@@ -375,34 +355,36 @@ class Access:
 
     def admit(self, key: Key) -> None:
         """Counts a call that begins. Raises `Refused` when a limit is reached or the budget is used up."""
-        meter = self._meters.setdefault(key.digest, _Meter())
+        if not key.limited:
+            return
         now = self._clock()
-        if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
-            raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
-        if key.tokens_per_minute is not None:
-            meter.tokens = meter.tokens or _Bucket(key.tokens_per_minute, now)
-            meter.tokens.refill(key.tokens_per_minute, now)
-            if meter.tokens.left <= 0:
-                self._too_fast(key, "tokens", meter.tokens.wait(key.tokens_per_minute, 1.0))
-        if key.calls_per_minute is not None:
-            meter.calls = meter.calls or _Bucket(max(key.calls_per_minute, 1.0), now)
-            meter.calls.refill(key.calls_per_minute, now)
-            if meter.calls.left < 1:
-                self._too_fast(key, "calls", meter.calls.wait(key.calls_per_minute, 1.0))
-            meter.calls.left -= 1
+        with self._meters.of(key.digest) as meter:
+            if key.budget_usd_per_day is not None and self._spent(meter) >= key.budget_usd_per_day:
+                raise Refused("billing", f"the budget of the key {key.name} for this day is used up", 402)
+            if key.tokens_per_minute is not None:
+                meter.tokens = meter.tokens or Bucket(key.tokens_per_minute, now)
+                meter.tokens.refill(key.tokens_per_minute, now)
+                if meter.tokens.left <= 0:
+                    self._too_fast(key, "tokens", meter.tokens.wait(key.tokens_per_minute, 1.0))
+            if key.calls_per_minute is not None:
+                meter.calls = meter.calls or Bucket(max(key.calls_per_minute, 1.0), now)
+                meter.calls.refill(key.calls_per_minute, now)
+                if meter.calls.left < 1:
+                    self._too_fast(key, "calls", meter.calls.wait(key.calls_per_minute, 1.0))
+                meter.calls.left -= 1
 
     def record(self, key: Key, usage: Mapping[str, Any] | None) -> None:
         """Counts what a call took: all of its tokens, cached ones included, and its cost, where it is known."""
-        if usage is None:
+        if usage is None or not key.limited:
             return
-        meter = self._meters.setdefault(key.digest, _Meter())
-        if meter.tokens is not None:
-            meter.tokens.left -= tokens(usage)
-        if (cost := usage.get("cost_usd")) is not None:
-            self._spent(meter)
-            meter.spent += Decimal(cost)
+        with self._meters.of(key.digest) as meter:
+            if meter.tokens is not None:
+                meter.tokens.left -= tokens(usage)
+            if (cost := usage.get("cost_usd")) is not None:
+                self._spent(meter)
+                meter.spent += Decimal(cost)
 
-    def _spent(self, meter: _Meter) -> Decimal:
+    def _spent(self, meter: Meter) -> Decimal:
         today = self._now().astimezone(UTC).date()
         if meter.day != today:
             meter.day, meter.spent = today, Decimal(0)

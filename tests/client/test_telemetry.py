@@ -28,7 +28,7 @@ from interlingua.client.routing import Routing
 from interlingua.gateway import server as http_server
 from interlingua.gateway.gateway import Gateway
 from interlingua.service import server as grpc_server
-from interlingua.service.json_lines import JsonLines
+from interlingua.service.logs import JsonLines
 from interlingua.telemetry import Telemetry
 from interlingua.v1 import service_pb2 as pb
 from interlingua.v1.service_pb2_grpc import InterlinguaServiceStub

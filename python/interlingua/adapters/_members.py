@@ -13,7 +13,9 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from interlingua.adapters._kit import STRUCTURE, Wire, severity_of
+from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -85,12 +87,16 @@ _FITS: Final[dict[str, Callable[[Any], bool]]] = {
 class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
-    The type is one of the words above, or the rows of an object.
+    The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
+    is not that one alone. A value of this type is written as it came, whatever stands beside it, within the range `plain` (None:
+    no bound; empty: any value), or where `plain` says so; where that is not known, the row has none.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
+    says: tuple[str, ...] = ()
+    plain: tuple[Any, ...] | Callable[[Any], bool] | None = None
 
 
 Rows = Mapping[str, Row]
@@ -125,9 +131,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, how they were spelt, and what stays an option."""
+    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
+    wire names a member, for a value that is edited keeps the name.
+    """
 
-    __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
+    __slots__ = ("body", "encoding", "endpoint", "options", "reading", "request", "words")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
@@ -135,6 +143,7 @@ class Members(Generic[R]):
         self.reading = reading
         self.request: Request = {}
         self.encoding: dict[str, Any] = {}
+        self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
     def silent(self, name: str, value: Any) -> None:
@@ -211,6 +220,13 @@ def read_model(name: str, value: Any, members: Members[Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
+
+def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
+    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
+    model: str | None = endpoint.model or request.get("model")
+    return model if model is None or endpoint.model else model.partition(":")[2] or model
+
+
 SEVERITY: Final[Mapping[str, str]] = {
     "temperature": "weakened",
     "top_p": "weakened",
@@ -280,6 +296,214 @@ def _put_under(said: Wire, silent: Wire) -> None:
         elif type(value) is dict and value and type(said[name]) is dict:
             said[name] = {**said[name]}  # what is verbatim stays the caller's
             _put_under(said[name], value)
+
+
+# ---------------------------------------------------------------------------------------------- as they were read
+
+# A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
+# of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
+# be repaired: it is kept as it came, and put back while the request still says the same there, and the same would be
+# written and reported of it.
+
+
+class Body(NamedTuple):
+    """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
+    tools.
+
+    `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
+    `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
+    """
+
+    rows: Rows
+    apart: tuple[str, ...]
+    write: Callable[[Request, Wire, Any], None]
+    writing: Callable[[Request, Endpoint, Loss], Writing]
+    always: tuple[str, ...] = ()
+    free: bool = False
+
+    def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
+        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
+        silent: Wire = {}
+        if not may_differ(not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+            if silent:
+                request["provider_state"].setdefault("encoding", {})["members"] = silent
+            return
+        loss, spelt = Loss(), Wire()
+        written = self._as_any_other(request, body, endpoint, loss)
+        self._compare("", body, written, self.rows, spelt)
+        if spelt:
+            for place, kept in spelt.items():
+                if place in body and place not in written and _says_nothing(body[place]):
+                    continue
+                kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+            request["provider_state"].setdefault("encoding", {})["members"] = spelt
+
+    def put_back(self, body: Wire, writing: Writing) -> None:
+        """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
+        did not change them then."""
+        spelt: Wire = writing.encoding.get("members") or {}
+        endpoint, loss = writing.endpoint, writing.loss
+        fits = {
+            place: writing.whole or self._is_as_then(place, kept, writing.source, body, endpoint, loss)
+            for place, kept in spelt.items()
+        }
+        # what is said in two places is put back in both or in none
+        changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
+        for place, fit in fits.items():
+            said = self._said(place)
+            item, name = _inner(body, place)
+            if not fit or item is None or not changed.isdisjoint(said):
+                continue
+            if "raw" in spelt[place]:
+                item[name] = spelt[place]["raw"]
+            else:
+                item.pop(name, None)
+            loss.retract(said, _option(place, endpoint))
+
+    def _is_plain(self, body: Wire, silent: Wire) -> bool:
+        """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
+        for name, value in body.items():
+            if _says_nothing(value):
+                silent[name] = {"raw": value}
+            elif name not in self.apart:
+                row = self.rows.get(name)
+                if (not self.free) if row is None else not _is_plain(value, row):
+                    return False
+        return True
+
+    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
+        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
+        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
+        bare = {name: value for name, value in request.items() if name != "provider_state"}
+        encoding = request["provider_state"].get("encoding", NOTHING)
+        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
+            bare["provider_state"] = endpoint.state(encoding=words)
+        target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+        written: Wire = {self.apart[0]: []}
+        left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
+        for place in self.apart:
+            item, name = _inner(body, place)
+            if item is not None and item.get(name) and place not in left:
+                there = written
+                for step in place.split("/")[:-1]:
+                    there = there.setdefault(step, {})
+                there[name] = item[name]
+        self.write(bare, written, self.writing(bare, target, loss))
+        return written
+
+    def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
+        for name, raw in body.items():
+            if raw and above + name in self.apart:
+                continue
+            now, row = written.get(name, _ABSENT), rows.get(name)
+            if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
+                self._compare(f"{above}{name}/", raw, now, row.kind, spelt)
+            elif not _is_same(raw, now):
+                spelt[above + name] = {"raw": raw}
+        for name in written:
+            if name not in body:
+                spelt[above + name] = {}
+
+    def _imprint(self, place: str, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> str:
+        """What a place is known by: what the request says there, what is written there, and what is reported of it."""
+        said, option = self._said(place), _option(place, endpoint)
+        item, name = _inner(body, place)
+        asked: Any = request
+        for step in option:
+            asked = asked.get(step) if type(asked) is dict else None
+        written = [item[name]] if item is not None and name in item else []
+        reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
+        return imprint([asked, [request.get(member) for member in said], written, reported], "member")
+
+    def _is_as_then(self, place: str, kept: Wire, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> bool:
+        if "imprint" in kept:
+            return bool(kept["imprint"] == self._imprint(place, request, body, endpoint, loss))
+        return place not in body  # it said nothing
+
+    def _said(self, place: str) -> tuple[str, ...]:
+        """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
+        said: tuple[str, ...] = ()
+        rows: Any = self.rows
+        for step in place.split("/"):
+            row: Row | None = rows.get(step) if type(rows) is dict else None
+            if row is None:
+                return said
+            said, rows = row.says or ((row.member,) if row.member else said), row.kind
+        return said or _all_said(rows)
+
+
+_EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or (not value and value in _EMPTY)
+
+
+def _is_plain(value: Any, row: Row) -> bool:
+    if type(row.kind) is dict:
+        if type(value) is not dict or not value:
+            return False
+        for name, item in value.items():
+            inner = row.kind.get(name)
+            if inner is None or not _is_plain(item, inner):
+                return False
+        return True
+    plain = row.plain
+    if plain is None or not _FITS[row.kind](value):
+        return False
+    if not isinstance(plain, tuple):
+        return plain(value)
+    if not plain:
+        return True
+    lowest, highest = plain
+    return (lowest is None or value >= lowest) and (highest is None or value <= highest)
+
+
+_ABSENT: Final = object()
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is dict:
+        for name, value in left.items():
+            other = right.get(name, _ABSENT)
+            if value is not other and not _is_same(value, other):
+                return False
+        return len(left) == len(right)
+    if type(left) is list:
+        for position, value in enumerate(left):
+            if position == len(right) or not _is_same(value, right[position]):
+                return False
+        return len(left) == len(right)
+    return bool(left == right)
+
+
+def _inner(body: Wire, place: str) -> tuple[Wire | None, str]:
+    """The object that holds a place, where there is one, and the name of the place in it."""
+    *above, name = place.split("/")
+    item: Any = body
+    for step in above:
+        item = item.get(step) if type(item) is dict else None
+    return (item if type(item) is dict else None), name
+
+
+def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
+    """Where a member stands that has no canonical meaning."""
+    return ("options", endpoint.adapter, *place.split("/"))
+
+
+def _all_said(rows: Any) -> tuple[str, ...]:
+    """What an object of these rows says."""
+    if type(rows) is not dict:
+        return ()
+    found: tuple[str, ...] = ()
+    for row in rows.values():
+        found += row.says or ((row.member,) if row.member else _all_said(row.kind))
+    return found
 
 
 # -- rules that wires share

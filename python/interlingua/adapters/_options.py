@@ -1,14 +1,14 @@
 """Options: a wire's own members that the contract has no word for, laid over those that are written."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from interlingua.adapters._kit import is_stored, report_foreign_option, report_foreign_options, stored_elsewhere
 from interlingua.adapters._writing import Item, Writing
 from interlingua.canonical.errors import InvalidWire
 
-Read = Callable[[Item], tuple[Item, Item, Mapping[str, Any]]]
-"""Reads members of a wire: what of them is canonical, what is an option, how they were spelt."""
+Read = Callable[[Item], tuple[Item, Item]]
+"""Reads members of a wire: what of them is canonical, and what is an option."""
 
 
 def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: Writing) -> None:
@@ -39,8 +39,8 @@ def options_to_wire(body: Item, read: Read, settings: tuple[str, ...], writing: 
 
 def _is_option(name: str, value: Any, present: Any, made: Any, read: Read) -> bool:
     try:
-        said, options, encoding = read({} if present is None else {name: present})
-        return read({name: made}) == (said, {**options, name: value}, encoding)
+        said, options = read({} if present is None else {name: present})
+        return read({name: made}) == (said, {**options, name: value})
     except InvalidWire:
         return False
 

@@ -98,7 +98,8 @@ def run(arguments: Sequence[str]) -> int:
 
         completion_init()  # a shell asks what may stand here (`interlingua completion`)
     try:
-        status = make_app(_asked_for(arguments))(args=list(arguments), standalone_mode=False, prog_name="interlingua")
+        app = make_app(_asked_for(arguments))
+        status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua", obj=tuple(arguments))
         sys.stdout.flush()
     except InterlinguaError as problem:
         return report_error(problem, as_json="--json" in arguments, raw="--raw" in arguments)

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -14,9 +16,14 @@ import typer
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, run_async, write
+from interlingua.cli.workers import Worker, serve_with_workers, this_worker
+
+_OBJECTS_BETWEEN_COLLECTIONS = 20_000
+"""How many more objects there are than after the last collection, at some hundred bytes each, before the next one."""
 
 
 def serve(
+    context: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of gRPC; 0 takes a free one.")] = 50051,
     http_port: Annotated[
@@ -83,9 +90,15 @@ def serve(
     pace: Annotated[
         float, typer.Option(min=0, help="With --replay: stretch the recorded times; 0 leaves them out.")
     ] = 1,
+    workers: Annotated[
+        int, typer.Option(min=1, help="How many processes serve, on the same ports; one that dies is started again.")
+    ] = 1,
     max_message_mb: Annotated[int, typer.Option(min=1, max=2047, help="Limit of one message, in MiB.")] = 64,
     max_calls: Annotated[
-        int, typer.Option(min=1, help="How many calls run at a time; more are refused and told when to come again.")
+        int,
+        typer.Option(
+            min=1, help="How many calls a process runs at a time; more are refused and told when to come again."
+        ),
     ] = 500,
     grace: Annotated[float, typer.Option(min=0, help="Seconds that running calls get when the server ends.")] = 10,
     passthrough: Annotated[
@@ -115,9 +128,7 @@ def serve(
 ) -> None:
     """Serve gRPC (Adapt, Route, Generate, …) and the wires of the providers over HTTP. Providers' keys come from the
     environment."""
-    from interlingua.client.routing import Routing
-    from interlingua.events import Events, log_event
-    from interlingua.service import server
+    from interlingua.service.logs import log_to_stderr
 
     one_of("--log-level", log_level, ("debug", "info", "warning", "error"))
     one_of("--log-format", log_format, ("text", "json"))
@@ -135,11 +146,32 @@ def serve(
         raise InvalidRequest("TLS takes --tls-cert and --tls-key together, and --tls-client-ca beside them")
     if otel_propagate and not otel:
         raise InvalidRequest("--otel-propagate goes with --otel")
-    server.log_to_stderr(log_level, as_json=log_format == "json")
+    worker = this_worker()
+    log_to_stderr(log_level, as_json=log_format == "json", worker=None if worker is None else worker.number)
+    http_taken = (8080 if port else 0) if http_port is None else http_port
+    if workers > 1 and worker is None:
+        if unix is not None:
+            raise InvalidRequest("--workers shares ports, and a Unix socket cannot be shared: leave out --unix")
+        if sessions is not None and sessions.partition("?")[0] in ("sqlite://", "sqlite:///:memory:"):
+            raise InvalidRequest("--workers takes a database that all of them reach, such as sqlite:///chats.db")
+        ports = {"port": None if no_grpc else port, "http_port": None if no_http else http_taken}
+
+        def tell(about: Data) -> None:
+            _tell({**about, "workers": workers}, as_json=as_json)
+
+        serve_with_workers(context.obj, workers, host=host, **ports, grace=grace, tell=tell)
+        return
+    from interlingua.client.routing import Routing
+    from interlingua.events import Events, log_event
+    from interlingua.service import server
+
+    if worker is not None:  # the parent has chosen
+        port, http_taken, as_json = worker.port or 0, worker.http_port or 0, True
     telemetry = _telemetry(propagate=otel_propagate) if otel else None
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    events = Events(log_event)
-    limits = _limits(concurrency or ())
+    # an event says what it does in its fields, which text does not show
+    events = Events(log_event) if log_format == "json" else Events()
+    limits = _limits(concurrency or (), worker)
     opened = _open_httptools if transport == "httptools" else None
     client = client_of(
         replay=replay,
@@ -153,7 +185,7 @@ def serve(
     )
     routing = Routing(registry_of(replay=replay), policy, events=events)
     routing.check()
-    access = _access(client, keys, signing_secret)
+    access = _access(client, keys, signing_secret, worker)
     kept = None if sessions is None else _sessions(sessions, client, policy, events, lease)
     grpc: Data | None = None
     if not no_grpc:
@@ -166,6 +198,7 @@ def serve(
             "closes_client": False,
             "access": access,
             "interceptors": () if telemetry is None else (telemetry.interceptor(),),
+            "shares_port": worker is not None,
         }
         if sessions is not None:
             known = tls_client_ca is not None or not access.open
@@ -178,14 +211,18 @@ def serve(
     if not no_http and (unix is None or http_port is not None or no_grpc):
         storing = {} if kept is None else _storing(kept, store_days)
         about_gateway = {**storing, "inspect": inspect_calls if inspect else 0, "passthrough": passthrough}
+        about_gateway["peers"] = None if worker is None else _peers(worker)
         http = _http(client, routing, access, max_message_mb << 20, max_calls, about_gateway)
-        http |= {"host": host, "port": (8080 if port else 0) if http_port is None else http_port}
+        http |= {"host": host, "port": http_taken, "shares_port": worker is not None}
         http |= {"names": frozenset(name or ()), "anyone": anyone, "tls": (tls_cert, tls_key, tls_client_ca)}
         http["traced"] = None if telemetry is None else telemetry.asgi
     about = {"host": host} if unix is None else {"unix": str(unix)}
     about |= {"provider": "replay" if replay else "as configured", "tls": tls_cert is not None}
     try:
-        run_async(_serve(address, client, kept, grpc, http, about, grace, as_json=as_json), serves=True)
+        run_async(
+            _serve(address, client, kept, grpc, http, about, grace, as_json=as_json, orphan=worker is not None),
+            serves=True,
+        )
     finally:
         if telemetry is not None:
             telemetry.close()
@@ -205,17 +242,26 @@ def _open_httptools() -> Any:
     return HttptoolsTransport()
 
 
-def _access(client: Any, keys: Path | None, signing_secret: Path | None) -> Any:
-    """The keys of a file, and what each uses, over HTTP and over gRPC."""
+def _access(client: Any, keys: Path | None, signing_secret: Path | None, worker: Worker | None) -> Any:
+    """The keys of a file, and what each uses, over HTTP and over gRPC and at all workers."""
     import time
 
     from interlingua.access import Access, read_keys, read_signing_secret
+    from interlingua.meters import SharedMeters
 
     if signing_secret is not None and keys is None:
         raise InvalidRequest("--signing-secret is for keys, which --keys gives")
     secret = None if signing_secret is None else read_signing_secret(signing_secret)
     rows = read_keys(keys) if keys is not None else ()
-    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret)
+    meters = None if worker is None else SharedMeters(worker.meters)
+    return Access(rows, clock=time.monotonic, now=client.now, signing_secret=secret, meters=meters)
+
+
+def _peers(worker: Worker) -> Any:
+    """The other workers."""
+    from interlingua.gateway.peers import Peers
+
+    return Peers(Path(worker.folder), worker.number, worker.count)
 
 
 def _sessions(url: str, client: Any, policy: Path | None, events: Any, lease: float) -> Any:
@@ -241,8 +287,9 @@ def _storing(sessions: Any, days: int | None) -> Data:
     return {"objects": Objects(sessions), "kept": kept}
 
 
-def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
-    """How many calls a provider has at a time, as `Client` takes it: 8, or openai=8 for each provider."""
+def _limits(written: Sequence[str], worker: Worker | None = None) -> int | dict[str, int] | None:
+    """How many calls a provider has at a time, as `Client` takes it: 8, or openai=8 for each provider. A worker has its
+    share of that."""
     from interlingua import registry
 
     limits: dict[str, int] = {}
@@ -250,10 +297,11 @@ def _limits(written: Sequence[str]) -> int | dict[str, int] | None:
         provider, named, number = word.rpartition("=")
         if not number.isdecimal() or int(number) < 1 or (not named and len(written) > 1):
             raise InvalidRequest(f"--concurrency takes a number above 0, or PROVIDER=NUMBER; not {word!r}")
+        limit = int(number) if worker is None else worker.share(int(number))
         if not named:
-            return int(number)
+            return limit
         registry.provider(provider)
-        limits[provider] = int(number)
+        limits[provider] = limit
     return limits or None
 
 
@@ -267,10 +315,13 @@ async def _serve(
     grace: float,
     *,
     as_json: bool,
+    orphan: bool,
 ) -> None:
+    """Serves until a signal, and where it would be an `orphan` without its parent also until that is gone."""
     running: list[Any] = []
-    said: list[str] = []
     stopping = _signalled(running)  # from here on, also before it is said that they serve
+    if orphan:
+        _end_with_parent(stopping)
     try:
         if sessions is not None:
             await sessions.__aenter__()
@@ -278,11 +329,8 @@ async def _serve(
             from interlingua.service import server
 
             running.append(await server.start(address, **grpc))
-            shown = address
             if "unix" not in about:
                 about["port"] = running[-1].port
-                shown = f"{address.rpartition(':')[0]}:{running[-1].port}"
-            said.append(f"serving gRPC on {shown}")
         if http is not None:
             from interlingua.gateway import server as http_server
 
@@ -290,8 +338,9 @@ async def _serve(
             http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
-            said.append(f"serving HTTP on {about.get('host', http['host'])}:{running[-1].port}")
-        write(json.dumps(about) + b"\n" if as_json else "".join(f"{line}\n" for line in said).encode())
+        client.registry.settle()
+        _collect_seldom()
+        _tell(about, as_json=as_json)
     except BaseException as problem:
         for one in running:  # nobody would learn where it listens
             await one.stop(0)
@@ -303,6 +352,41 @@ async def _serve(
     logging.getLogger("interlingua.service").info("draining")
     await asyncio.gather(*(one.stop(grace) for one in running))
     await _close(client, sessions)
+
+
+def _tell(about: Mapping[str, Any], *, as_json: bool) -> None:
+    """Says where what is served."""
+    if as_json:
+        write(json.dumps(about) + b"\n")
+        return
+    host = about.get("host", "127.0.0.1")
+    host = f"[{host}]" if ":" in host else host
+    places = {"gRPC": about.get("port"), "HTTP": about.get("http_port")}
+    lines = [f"serving {what} on {host}:{port}" for what, port in places.items() if port is not None]
+    if "unix" in about:
+        lines.insert(0, f"serving gRPC on unix:{about['unix']}")
+    if "workers" in about:
+        lines.append(f"with {about['workers']} workers")
+    write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _end_with_parent(stopping: asyncio.Event) -> None:
+    """Ends a worker whose parent is gone: the pipe on its standard input is closed then."""
+    loop = asyncio.get_running_loop()
+
+    def closed() -> None:
+        loop.remove_reader(sys.stdin.fileno())
+        stopping.set()
+
+    loop.add_reader(sys.stdin.fileno(), closed)
+
+
+def _collect_seldom() -> None:
+    """Garbage of cycles is looked for when there may be much of it, and not among modules and tables, which stay: as Python
+    does it by default, that takes a fifth of the time of every call."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 20)
 
 
 async def _close(client: Any, sessions: Any) -> None:

@@ -40,6 +40,7 @@ from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed,
 from interlingua.gateway.metrics import Metrics
 from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
+from interlingua.gateway.peers import Peers
 from interlingua.gateway.watching import News
 from interlingua.sessions import Objects
 from interlingua.sessions.marks import microseconds
@@ -73,7 +74,8 @@ class Gateway:
 
     `clock` gives seconds, `ulids` numbers the calls, `inspect` says of how many calls the content is kept, in memory.
     `objects` is where clients store what they name by an id later, if anywhere; answers are `kept` there for so long, None
-    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire.
+    for ever. `passthrough` says that what a wire has and the gateway has not goes to a provider of that wire. `peers` are
+    the other workers, where several processes serve.
     """
 
     def __init__(
@@ -89,6 +91,7 @@ class Gateway:
         objects: Objects | None = None,
         kept: timedelta | None = KEPT,
         passthrough: bool = False,
+        peers: Peers | None = None,
     ) -> None:
         self.routing = routing or Routing(connect=client.connection)
         self.registry = self.routing.registry
@@ -102,7 +105,9 @@ class Gateway:
         self.news = News()
         self.contents = Contents(inspect) if inspect else None
         """What the last calls carried; None where nothing is kept of it."""
-        self.metrics = Metrics()
+        self.metrics = Metrics(shared=peers is not None)
+        self.peers = peers
+        """The other workers, which have records of calls as well; None where this process serves alone."""
         self.objects = objects
         """Where clients store objects; None where they cannot."""
         self.passing = Passing(self, client) if passthrough else None
@@ -116,6 +121,8 @@ class Gateway:
         """Closes the connections of its own. Any number of times."""
         if self.passing is not None:
             await self.passing.aclose()
+        if self.peers is not None:
+            await self.peers.aclose()
 
     # ------------------------------------------------------------------------------------------------ operations
 
@@ -172,10 +179,11 @@ class Gateway:
 
     async def caller(self, request: Request) -> Key:
         """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
-        if self.access.open and (subject := certificate_of(request)) is not None:
-            return key_of_certificate(subject)
+        if self.access.open:
+            subject = certificate_of(request)
+            return ANYBODY if subject is None else key_of_certificate(subject)
         shown = signatures.shown(request)
-        if shown is None or self.access.open:
+        if shown is None:
             return self.access.key(key_of(request), peer_of(request))
         peer = peer_of(request)
         key, secret = self.access.signer(shown.access_key, peer)
@@ -434,8 +442,10 @@ def _wire(request: Request, body: Any) -> Data:
     """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-    query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
-    path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
+    path = path.removeprefix(scope.get("root_path", ""))
+    if scope["query_string"]:
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
+        path += f"?{urlencode(query)}" if query else ""
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
 
 

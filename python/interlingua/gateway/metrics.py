@@ -3,7 +3,10 @@ What a gateway counts, for Prometheus (spec/11-gateway.md#metrics). No label hol
 can choose freely: a model stands there only when it has answered.
 """
 
+from typing import Any
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 
 from interlingua.gateway.calls import Call
 
@@ -19,10 +22,12 @@ _TOKENS = {
 
 
 class Metrics:
-    """The counters of one gateway."""
+    """The counters of one gateway; `shared` by all its workers, in the files of the folder that `PROMETHEUS_MULTIPROC_DIR`
+    named when this process began."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, shared: bool = False) -> None:
         self._registry = CollectorRegistry()
+        self._shared = shared
 
         def counter(name: str, about: str, *labels: str) -> Counter:
             return Counter(f"interlingua_{name}", about, labels, registry=self._registry)
@@ -39,7 +44,11 @@ class Metrics:
         self._losses = counter("losses", "Entries of loss reports.", "wire", "severity", "code")
         self._first = histogram("first_event_seconds", "Time to the first event of a stream.", "model")
         self._took = histogram("call_seconds", "Time of whole calls that were answered.", "model")
-        self._running = Gauge("interlingua_running_calls", "Calls that run now.", registry=self._registry)
+        self._running = Gauge(
+            "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
+        )
+
+        self._found: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
 
     def begin(self) -> None:
         """A call has begun."""
@@ -49,23 +58,36 @@ class Metrics:
         """A call has ended."""
         self._running.dec()
         model = call.model or ""
-        self._calls.labels(call.adapter, model, call.category or "ok").inc()
+        self._of(self._calls, call.adapter, model, call.category or "ok").inc()
         for entry in (*call.request_loss, *call.answer_loss):
-            self._losses.labels(call.adapter, entry["severity"], entry["code"]).inc()
+            self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
         if call.first is not None:
-            self._first.labels(model).observe(call.first)
+            self._of(self._first, model).observe(call.first)
         if call.category is None and call.took is not None:
-            self._took.labels(model).observe(call.took)
+            self._of(self._took, model).observe(call.took)
         usage = call.usage
         if usage is None:
             return
         for bucket, kind in _TOKENS.items():
-            self._tokens.labels(model, kind).inc(usage.get(bucket) or 0)
+            counter = self._of(self._tokens, model, kind)  # it is there, be it 0
+            if tokens := usage.get(bucket):
+                counter.inc(tokens)
         if usage.get("cost_usd") is None:
-            self._unpriced.labels(model).inc()
+            self._of(self._unpriced, model).inc()
         else:
-            self._cost.labels(model).inc(float(usage["cost_usd"]))
+            self._of(self._cost, model).inc(float(usage["cost_usd"]))
+
+    def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
+        """What counts for these labels: found once, for `labels` takes longer than the counting."""
+        found = self._found.get((metric, *labels))
+        if found is None:
+            found = self._found[metric, *labels] = metric.labels(*labels)
+        return found
 
     def text(self) -> bytes:
         """All counters, as Prometheus reads them."""
-        return generate_latest(self._registry)
+        if not self._shared:
+            return generate_latest(self._registry)
+        of_all = CollectorRegistry()
+        MultiProcessCollector(of_all)  # it enters itself
+        return generate_latest(of_all)

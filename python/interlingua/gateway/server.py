@@ -9,16 +9,19 @@ import ssl
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
 
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.gateway import records
 from interlingua.gateway.app import application
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
 from interlingua.gateway.head import LimitedConnection
+from interlingua.gateway.ports import bound_socket
 from interlingua.gateway.renewal import renewing
 from interlingua.verbs.calls import Calls
 
@@ -102,9 +105,11 @@ async def start(
     tls: Tls | None = None,
     anyone: bool = False,
     traced: Callable[[ASGIApp], ASGIApp] | None = None,
+    shares_port: bool = False,
 ) -> Running:
     """Starts a server; port 0 takes a free one. `names` are those by which clients may call it beside its address,
-    `traced` is what follows each call (`interlingua.telemetry`).
+    `traced` is what follows each call (`interlingua.telemetry`). With `shares_port` other processes that say so serve on
+    the same port.
 
     Raises `InvalidRequest` when it would listen beyond this machine without keys and clients' certificates, unless `anyone`
     may call, and `OSError` when the address cannot be used.
@@ -136,7 +141,9 @@ async def start(
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
         ssl_context_factory=None if tls is None else renewing(tls.files, tls.check),
     )
-    bound = _bound(host, port)
+    bound = bound_socket(host, port, shares_port=shares_port)
+    if gateway.peers is not None:
+        await gateway.peers.serve(partial(records.answer, gateway))
     server = _Server(config)
     task = asyncio.ensure_future(server.serve(sockets=[bound]))
     ready = asyncio.ensure_future(server.ready.wait())
@@ -172,17 +179,3 @@ def _names(gateway: Gateway, host: str, names: frozenset[str]) -> frozenset[str]
     if not gateway.access.open:
         return None
     return LOOPBACK | {name_of(host.lower())} | {name.lower() for name in names}
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    place = socket.getaddrinfo(host.strip("[]"), port, family=family, type=socket.SOCK_STREAM)[0][4]
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind(place)
-    except OSError as problem:
-        bound.close()
-        raise OSError(f"cannot listen on {host}:{port}: {problem.strerror}") from None
-    bound.setblocking(False)
-    return bound

@@ -28,7 +28,6 @@ from interlingua.client.routing import Routing
 from interlingua.events import Events
 from interlingua.renewal import Renewed
 from interlingua.service.callers import CallersSessions
-from interlingua.service.json_lines import JsonLines
 from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
 from interlingua.service.servicer import Servicer
@@ -58,15 +57,15 @@ CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
 """Channel options that a client should use: with them a server runs at most some 100 KiB ahead of a client that stalls."""
 
 
-def server_options(max_message_bytes: int) -> list[tuple[str, int]]:
-    """The options of the server's side."""
+def server_options(max_message_bytes: int, *, shares_port: bool = False) -> list[tuple[str, int]]:
+    """The options of the server's side; `shares_port` where other processes serve on the same port."""
     return [
         ("grpc.max_receive_message_length", max_message_bytes),
         ("grpc.max_send_message_length", max_message_bytes),
         ("grpc.http2.write_buffer_size", 16 << 10),
         ("grpc.server.max_pending_requests", _WAITING),
         ("grpc.server.max_pending_requests_hard_limit", _WAITING),
-        ("grpc.so_reuseport", 0),
+        ("grpc.so_reuseport", int(shares_port)),
         # clients may keep an idle connection alive, once in ten seconds
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
         ("grpc.keepalive_permit_without_calls", 1),
@@ -111,16 +110,6 @@ def _configuration(certificate: Path, key: Path, client_authority: Path | None) 
     return grpc.ssl_server_certificate_configuration([(texts[1], texts[0])], root_certificates=authority)
 
 
-def log_to_stderr(level: str, *, as_json: bool = False) -> None:
-    """Logs at a level, as text or as lines of JSON, and of other libraries only what an operator must know: their details
-    hold headers and content."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    if as_json:
-        for handler in logging.getLogger().handlers:
-            handler.setFormatter(JsonLines())
-    logging.getLogger("interlingua").setLevel(level.upper())
-
-
 def _not_of_a_client_that_left(record: logging.LogRecord) -> bool:
     """A filter: gRPC logs a traceback when a client cancels, or its deadline passes, just while it is answered."""
     problem = record.exc_info[1] if record.exc_info else None
@@ -151,7 +140,7 @@ def is_local(address: str) -> bool:
 _LONGEST_SOCKET_PATH = 107
 
 
-def _refused(address: str) -> str | None:
+def why_not(address: str, *, shares_port: bool = False) -> str | None:
     """Why nobody can listen at an address; None where nothing speaks against it. gRPC tells its log, and not the caller."""
     if address.startswith("unix:"):
         path = Path(address.removeprefix("unix:"))
@@ -167,6 +156,8 @@ def _refused(address: str) -> str | None:
         family, kind, _, _, place = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if shares_port:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
             probe.bind(place)
     except OSError as problem:
         return problem.strerror or type(problem).__name__
@@ -224,22 +215,24 @@ async def start(
     sessions: CallersSessions | None = None,
     access: Access | None = None,
     interceptors: Sequence[grpc.aio.ServerInterceptor] = (),
+    shares_port: bool = False,
 ) -> Running:
     """Starts a server at `host:port`, where port 0 takes a free one, or at `unix:path`. `credentials` are those of `tls`.
     `sessions`, which are open, are served as well, and stay open when it ends; `access` says whose calls are taken;
-    `interceptors` stand before all methods.
+    `interceptors` stand before all methods. With `shares_port` other processes that say so serve on the same port.
 
     It runs `max_calls` at a time and refuses more; health and reflection are not counted. The client ends with it unless
     `closes_client` is false.
 
     Raises `OSError` when the address cannot be used.
     """
-    if (why := _refused(address)) is not None:
+    if (why := why_not(address, shares_port=shares_port)) is not None:
         raise OSError(f"cannot listen on {address}: {why}")
     client = client or Client()
     logging.getLogger(_GRPC_LOG).addFilter(_not_of_a_client_that_left)
     routing = routing or Routing(connect=client.connection, events=client.events)
-    server: Any = grpc.aio.server(interceptors=interceptors, options=server_options(max_message_bytes))
+    options = server_options(max_message_bytes, shares_port=shares_port)
+    server: Any = grpc.aio.server(interceptors=interceptors, options=options)
     calls = Calls(max_calls)
     access = access or Access(clock=time.monotonic, now=client.now)
     servicer = Servicer(client, routing, calls, max_message_bytes, access)

@@ -25,11 +25,12 @@ from interlingua.adapters._members import (
     SWITCH,
     TEXT,
     TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
-    put_back_silent,
+    model_to_wire,
     read_model,
     whole,
     within,
@@ -71,23 +72,14 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(request, endpoint, loss)
-    named: str | None = request.get("model")
-    if named is not None:
-        named = named.partition(":")[2] or named
-    model = endpoint.model or named
-    body: Wire = {} if model is None else {"model": model}
+    body: Wire = {}
     messages_to_wire(request, body, writing)
     if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
-    report_parallel(request, loss)
-    if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, endpoint), (), writing)
-    put_back_silent(body, writing.encoding)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
     state = request.get("provider_state")
     if state is not None and writing.same_origin:
         report_own_state(state, loss, (), fields=True)
@@ -96,7 +88,19 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     return body
 
 
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire, Mapping[str, Any]]:
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages, documents and tools."""
+    if (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
+    if request.get("tool_choice") is not None:
+        choice_to_wire(request, body, writing)
+    write_members(request, body, _WRITERS, writing)
+    report_parallel(request, writing.loss)
+    if request.get("options"):
+        options_to_wire(body, partial(_read_again, body, writing.endpoint), (), writing)
+
+
+def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
     again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
     of_user = [{"role": "user", "content": []}] if any(one["role"] == "user" for one in body["messages"]) else []
     for name, value in members.items():
@@ -104,7 +108,7 @@ def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request,
             again.read_member(name, value, _ROWS)
         elif name == "documents" and not documents_from_wire(value, False, of_user, Reading(endpoint, DERIVED_IDS)):
             again.options[name] = value
-    return again.request, again.options, again.encoding
+    return again.request, again.options
 
 
 _MEMBERS: Final[Mapping[str, tuple[str, Any, Any]]] = {
@@ -136,14 +140,13 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
         if value:
             writing.report_refused(name, value)
         return
-    if not writing.same(name):
-        for position, text in enumerate(value):
-            if not text:
-                writing.loss.drop((name, position), "empty_content", "weakened", "an empty text stops nothing")
-        value = [text for text in value if text]
+    for position, text in enumerate(value):
+        if not text:
+            writing.loss.drop((name, position), "empty_content", "weakened", "an empty text stops nothing")
+    value = [text for text in value if text]
     if not value:
         return
-    if len(value) > _MOST_STOPS and not writing.same(name):
+    if len(value) > _MOST_STOPS:
         value = value[:_MOST_STOPS]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {_MOST_STOPS} stop texts")
     body["stop_sequences"] = value
@@ -152,7 +155,7 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
-    elif 0 <= value <= _HIGHEST_SEED or writing.same(name):
+    elif 0 <= value <= _HIGHEST_SEED:
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such seed")
@@ -226,12 +229,11 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
         return
-    for member, fact in (("tools", "tools"), ("documents", "document")):
-        if body.get(member) and not writing.same(name, fact):
+    for member in ("tools", "documents"):
+        if body.get(member):
             loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
             return
-    odd = kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"])
-    if odd and not writing.same(name):
+    if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
         loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
         return
     report_unknown(value, _FORMAT, loss, (name,))
@@ -246,8 +248,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
             loss.drop((name, member), "unsupported_field", severity, message)
     body[name] = {"type": "json_object"}
     if schema is not None:
-        spelt = "schema" if writing.encoding.get("format") == "schema" else "json_schema"
-        body[name][spelt] = schema
+        body[name]["json_schema"] = schema
 
 
 def _is_enforced(schema: Any) -> bool:
@@ -316,19 +317,26 @@ def from_wire_request(
         _read_documents(body.get("documents"), messages, members)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
-    request, encoding = members.request, members.encoding
+    request = members.request
+    encoding: dict[str, Any] = {}
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", NAME)
-    if request.get("tool_choice") is not None and not request.get("tools"):
-        record_quirk(request, encoding, "tool_choice", "combination", NAME)
-    names = {tool["name"] for tool in request.get("tools") or ()}
+    names: set[str] = set()
+    again: set[str] = set()
+    for tool in request.get("tools") or ():
+        if tool["name"] in names and tool.get("kind") != "provider":
+            again.add(tool["name"])
+        names.add(tool["name"])
+    if again:
+        encoding["again"] = sorted(again)
     names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     if odd := [name for name in names if not is_name(name)]:
         encoding["names"] = sorted(odd)
     unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
     keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
-    request["provider_state"] = endpoint.state(encoding=encoding) if encoding else endpoint.state()
+    request["provider_state"] = endpoint.state(encoding=encoding)
+    _BODY.keep(request, body, endpoint)
     return extract_format(request), []
 
 
@@ -340,20 +348,16 @@ def _read_strict(value: Any, members: Members[Reading]) -> None:
             tool["strict"] = True
             state = tool.setdefault("provider_state", members.endpoint.state())
             state.setdefault("encoding", {})["strict"] = imprint_of_schema(tool)
-    elif value is False:
-        members.silent("strict_tools", value)
-    elif value is not None:
+    elif value is not None and value is not False:
         members.options["strict_tools"] = value
         members.request["options"] = {NAME: members.options}
 
 
 def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members[Reading]) -> None:
     """Documents stand where the model reads them; those that have no place there stay an option."""
-    if value is None:
+    if not value and type(value) in (list, type(None)):
         return
-    if value == []:
-        members.silent("documents", value)
-    elif not documents_from_wire(
+    if not documents_from_wire(
         value, not cites_nothing(members.body.get("citation_options")), messages, members.reading
     ):
         members.options["documents"] = value
@@ -381,7 +385,6 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
             members.request[name] = {"type": "json_schema", "schema": schema}
         case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
             members.request[name] = {"type": "json_schema", "schema": schema}
-            members.encoding["format"] = "schema"
         case _:
             return False
     return True
@@ -403,7 +406,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 _APART: Final = ("messages", "strict_tools", "documents")
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model),
+    "model": Row(TEXT, read=read_model, says=("model",)),
     "stream": Row(SWITCH, "stream"),
     "max_tokens": Row(COUNT, "max_output_tokens"),
     "temperature": Row(NUMBER, "temperature"),
@@ -414,10 +417,10 @@ _ROWS: Final[Rows] = {
     "seed": Row(INTEGER, "seed"),
     "stop_sequences": Row(TEXTS, "stop"),
     "logprobs": Row(SWITCH, "logprobs"),
-    "thinking": Row(OBJECT, read=_read_thinking),
-    "response_format": Row(OBJECT, read=_read_format),
+    "thinking": Row(OBJECT, read=_read_thinking, says=("reasoning",)),
+    "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT, read=_read_choice),
+    "tool_choice": Row(TEXT, read=_read_choice, says=("tool_choice",)),
 }
 
 
@@ -428,3 +431,4 @@ def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> Inval
 
 _TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)}), "documents": Row(LIST)}
 """What members must be; reasoning and documents are read as a whole."""
+_BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)

@@ -26,11 +26,12 @@ from interlingua.adapters._members import (
     TEXT,
     TEXT_OR_OBJECT,
     TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
-    put_back_silent,
+    model_to_wire,
     read_model,
     scalar,
     whole,
@@ -40,6 +41,7 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
@@ -87,35 +89,32 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
-    named: str | None = request.get("model")
-    if named is not None:
-        named = named.partition(":")[2] or named
-    model = endpoint.model or named
     writing = Writing(request, endpoint, loss)
-    encoding = writing.encoding
-    body: Wire = {} if model is None else {"model": model}
-    body["messages"] = messages_to_wire(request, writing)
+    body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.same_origin:
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_foreign_state(request, endpoint, loss, ())
+    return body
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages and tools."""
+    if (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
     if request.get("tool_choice") is not None:
-        report_choice(request["tool_choice"], loss)
+        report_choice(request["tool_choice"], writing.loss)
     write_members(request, body, _WRITERS, writing)
-    report_parallel(request, loss)
-    stream = bool(request.get("stream"))
-    if not (stream and encoding.get("stream")):
-        body["stream"] = stream  # the wire's own default is to stream
+    report_parallel(request, writing.loss)
+    body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     sampling: Wire = body.pop("options", {})
     _options_to_wire(request, body, sampling, writing)
     if sampling:
         body["options"] = sampling
-    if encoding.get("messages") == "absent" and not body["messages"]:
-        del body["messages"]
-    put_back_silent(body, encoding)
-    report_own_state(writing.owned(request), loss, (), fields=True)
-    report_foreign_state(request, endpoint, loss, ())
-    return body
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -246,12 +245,14 @@ def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writ
             writing.loss.drop(
                 path, "unsupported_value", "weakened", "options are an object; what is sampled by stands there"
             )
-        elif name in ("model", "stream") and writing.same_origin and name not in request:
-            body[name] = value  # not the name or the switch that it should be
-        elif name in ("model", "messages", "stream"):
+        elif name in _BESIDE:
             _report_said(path, writing)
         elif _option_to_wire(name, value, body, path, writing):
             _report_meaning({name: value}, name, path, writing)
+
+
+_BESIDE: Final = ("model", "messages", "stream")
+"""What a request says itself."""
 
 
 def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writing: Writing) -> None:
@@ -287,8 +288,8 @@ def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
     """What an option says in words of the contract, which may be nothing; None when it has none for it."""
     if name not in _READABLE:
         return None
-    read, encoding = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
-    return None if read.keys() <= {"options"} and not encoding else read
+    read = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
+    return None if "options" in read else read
 
 
 def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
@@ -318,27 +319,29 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     try:
-        request, encoding = _read_members(body, reading)
+        request = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
     request["messages"] = messages
-    if not body.get("messages"):
-        encoding["messages"] = "absent"
-        if "messages" in body:
-            encoding.setdefault("silent", {})["messages"] = body["messages"]
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
-        encoding["stream"] = "absent"
+    encoding: dict[str, Any] = {}
     keep_read(request, encoding)
     request["provider_state"] = endpoint.state(encoding=encoding)
+    _BODY.keep(request, body, endpoint)
+    if may_differ(reading.unusual):
+        writing = Writing(request, Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect), Loss())
+        messages_to_wire(request, writing, read=body.get("messages") or [])
+        if request.get("tools"):
+            tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
 
-def _read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
-    """The members of a request beside its messages, and how they were spelt."""
+def _read_members(body: Wire, reading: Reading) -> Request:
+    """The members of a request beside its messages."""
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
-    return members.request, members.encoding
+    return members.request
 
 
 def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -358,8 +361,8 @@ def _read_think(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     if value == "" or value == {}:
-        members.silent(name, value)
-    elif isinstance(value, dict):
+        return True
+    if isinstance(value, dict):
         members.request["response_format"] = {"type": "json_schema", "schema": value}
     elif value == "json":
         members.request["response_format"] = {"type": "json"}
@@ -375,28 +378,38 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
+def _is_think(value: Any) -> bool:
+    return type(value) is bool or value in LEVELS
+
+
+def _is_format(value: Any) -> bool:
+    return value == "json" or type(value) is dict
+
+
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model),
-    "stream": Row(SWITCH, "stream"),
-    "think": Row(SWITCH_OR_TEXT, read=_read_think),
-    "format": Row(TEXT_OR_OBJECT, read=_read_format),
-    "logprobs": Row(SWITCH, "logprobs"),
-    "top_logprobs": Row(COUNT, "top_logprobs"),
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "messages": Row(LIST, says=("messages",)),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",), plain=_is_think),
+    "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
+    "logprobs": Row(SWITCH, "logprobs", plain=()),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
     "tools": Row(LIST, read=_read_tools),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, read=_read_limit),
-            "temperature": Row(NUMBER, "temperature"),
-            "top_p": Row(NUMBER, "top_p"),
-            "top_k": Row(NUMBER, "top_k"),
-            "frequency_penalty": Row(NUMBER, "frequency_penalty"),
-            "presence_penalty": Row(NUMBER, "presence_penalty"),
-            "seed": Row(INTEGER, "seed"),
-            "stop": Row(TEXTS, "stop"),
+            "num_predict": Row(INTEGER, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
+            "temperature": Row(NUMBER, "temperature", plain=()),
+            "top_p": Row(NUMBER, "top_p", plain=()),
+            "top_k": Row(NUMBER, "top_k", plain=()),
+            "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
+            "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
+            "seed": Row(INTEGER, "seed", plain=()),
+            "stop": Row(TEXTS, "stop", plain=()),
         }
     ),
 }
 _READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
+_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:

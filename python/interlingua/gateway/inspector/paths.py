@@ -19,10 +19,10 @@ from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.threads import LARGE, done
-from interlingua.gateway.calls import Call, counted
+from interlingua.gateway import records
 from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.inspector.comparing import compare
-from interlingua.gateway.refusals import Refused, not_found
+from interlingua.gateway.refusals import Refused
 from interlingua.gateway.watching import MOST_WATCHERS
 
 Data = dict[str, Any]
@@ -59,13 +59,10 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         return await done(max(len(given), LARGE + 1), compare, given, body.get("kind"), body.get("wire"))
 
     async def live(request: Request, key: Key) -> Response:
-        return _watched(gateway, _calls(gateway, key))
+        return _watched(gateway, records.live(gateway, key.tenant))
 
     async def content(request: Request, key: Key) -> Response:
-        call = gateway.calls.find(request.path_params["id"], key.tenant)
-        if call is None:
-            raise not_found("there is no record of such a call")
-        return _watched(gateway, _content(gateway, call))
+        return _watched(gateway, await records.content(gateway, request.path_params["id"], key.tenant))
 
     def watched(work: Callable[[Request, Key], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
@@ -136,52 +133,3 @@ def _watched(gateway: Gateway, events: AsyncIterator[bytes]) -> Response:
     if gateway.news.watchers >= MOST_WATCHERS:
         raise Refused("overloaded", f"{MOST_WATCHERS} pages watch this gateway, as many as may", 503, retry_after=5.0)
     return StreamingResponse(events, headers=_STREAM, media_type="text/event-stream")
-
-
-async def _calls(gateway: Gateway, key: Key) -> AsyncIterator[bytes]:
-    """The records of a tenant's calls, and each again when it has changed."""
-    version = 0
-    async for number in gateway.news.since(-1):
-        changed = gateway.calls.since(version, key.tenant)
-        version = number
-        yield b"".join(_event("call", summary(call)) for call in changed) or b": alive\n\n"
-
-
-async def _content(gateway: Gateway, call: Call) -> AsyncIterator[bytes]:
-    """What a call carried, as it comes, until the call has ended."""
-    told: dict[str, int] = {}
-    position = 0
-    content = call.content
-    if content is None or gateway.contents is None or gateway.contents.find(call.id) is not content:
-        yield _event("none", {"inspect": gateway.contents is not None})
-        return
-    async for _ in gateway.news.since(-1):
-        new = b"".join(
-            _raw_event(name, part) for name, part in tuple(content.parts.items()) if told.get(name) != id(part)
-        )
-        told = {name: id(part) for name, part in content.parts.items()}
-        new += b"".join(_raw_event("event", event) for event in content.events[position:])
-        position = len(content.events)
-        ended = content.ended or content.forgotten
-        yield new or b": alive\n\n"
-        if ended:
-            yield _event("end", call.shown())
-            return
-
-
-def summary(call: Call) -> Data:
-    """A row of the list: the record without the entries of its reports, which are counted."""
-    shown = call.shown()
-    del shown["request_loss"], shown["answer_loss"]
-    usage = shown["usage"]
-    if usage is not None:
-        shown["usage"] = {name: value for name, value in usage.items() if name != "raw"}
-    return {**shown, "loss": counted([*call.request_loss, *call.answer_loss])}
-
-
-def _event(name: str, value: Data) -> bytes:
-    return _raw_event(name, json.dumps(value))
-
-
-def _raw_event(name: str, value: bytes) -> bytes:
-    return b"event: " + name.encode() + b"\ndata: " + value + b"\n\n"

@@ -1,0 +1,120 @@
+"""
+What is told of calls (spec/11-gateway.md#call-records, #live, #call-content): by this process and, where several workers
+serve, by whichever has the call.
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from interlingua.canonical import json
+from interlingua.gateway.calls import KEPT, Call, counted
+from interlingua.gateway.gateway import Gateway
+from interlingua.gateway.refusals import not_found
+
+Data = dict[str, Any]
+
+
+async def record(gateway: Gateway, id: str, tenant: str) -> Data:
+    """The record of a call of a tenant. Raises `Refused` where there is none."""
+    found = gateway.calls.find(id, tenant)
+    if found is not None:
+        return found.shown()
+    if gateway.peers is not None:
+        for answer in await gateway.peers.ask({"tell": "record", "id": id, "tenant": tenant}):
+            return json.loads(answer)
+    raise not_found("there is no record of such a call")
+
+
+async def listed(gateway: Gateway, tenant: str) -> list[Data]:
+    """The records of a tenant's last calls, the newest first."""
+    own = [call.shown() for call in gateway.calls.of(tenant)]
+    if gateway.peers is None:
+        return own
+    others = await gateway.peers.ask({"tell": "list", "tenant": tenant})
+    # an id begins with the time
+    together = [*own, *(one for answer in others for one in json.loads(answer))]
+    return sorted(together, key=lambda one: one["id"], reverse=True)[:KEPT]
+
+
+def live(gateway: Gateway, tenant: str) -> AsyncIterator[bytes]:
+    """The records of a tenant's calls as server-sent events, and each again when it has changed."""
+    own = _live(gateway, tenant)
+    return own if gateway.peers is None else gateway.peers.with_others(own, {"tell": "live", "tenant": tenant})
+
+
+async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes]:
+    """What a call of a tenant carries, as server-sent events until it has ended. Raises `Refused` where there is none."""
+    found = gateway.calls.find(id, tenant)
+    if found is not None:
+        return _content(gateway, found)
+    if gateway.peers is not None:
+        answer = await gateway.peers.first({"tell": "content", "id": id, "tenant": tenant})
+        if answer is not None:
+            return answer
+    raise not_found("there is no record of such a call")
+
+
+async def answer(gateway: Gateway, question: Mapping[str, Any]) -> AsyncIterator[bytes]:
+    """What another worker is told; nothing where this one has no such call."""
+    tenant = question["tenant"]
+    found = gateway.calls.find(question.get("id", ""), tenant)
+    match question["tell"]:
+        case "record" if found is not None:
+            yield json.dumps(found.shown())
+        case "list":
+            yield json.dumps([call.shown() for call in gateway.calls.of(tenant)])
+        case "live":
+            async for piece in _live(gateway, tenant):
+                yield piece
+        case "content" if found is not None:
+            async for piece in _content(gateway, found):
+                yield piece
+        case _:
+            pass
+
+
+async def _live(gateway: Gateway, tenant: str) -> AsyncIterator[bytes]:
+    version = 0
+    async for number in gateway.news.since(-1):
+        changed = gateway.calls.since(version, tenant)
+        version = number
+        yield b"".join(_event("call", summary(call)) for call in changed) or b": alive\n\n"
+
+
+async def _content(gateway: Gateway, call: Call) -> AsyncIterator[bytes]:
+    told: dict[str, int] = {}
+    position = 0
+    content = call.content
+    if content is None or gateway.contents is None or gateway.contents.find(call.id) is not content:
+        yield _event("none", {"inspect": gateway.contents is not None})
+        return
+    async for _ in gateway.news.since(-1):
+        new = b"".join(
+            _raw_event(name, part) for name, part in tuple(content.parts.items()) if told.get(name) != id(part)
+        )
+        told = {name: id(part) for name, part in content.parts.items()}
+        new += b"".join(_raw_event("event", event) for event in content.events[position:])
+        position = len(content.events)
+        ended = content.ended or content.forgotten
+        yield new or b": alive\n\n"
+        if ended:
+            yield _event("end", call.shown())
+            return
+
+
+def summary(call: Call) -> Data:
+    """A row of the list: the record without the entries of its reports, which are counted."""
+    shown = call.shown()
+    del shown["request_loss"], shown["answer_loss"]
+    usage = shown["usage"]
+    if usage is not None:
+        shown["usage"] = {name: value for name, value in usage.items() if name != "raw"}
+    return {**shown, "loss": counted([*call.request_loss, *call.answer_loss])}
+
+
+def _event(name: str, value: Data) -> bytes:
+    return _raw_event(name, json.dumps(value))
+
+
+def _raw_event(name: str, value: bytes) -> bytes:
+    return b"event: " + name.encode() + b"\ndata: " + value + b"\n\n"

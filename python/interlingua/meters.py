@@ -1,0 +1,117 @@
+"""
+What keys have used: in the memory of one process, or in a file that the worker processes of a server share, so that a
+limit is one limit however many of them there are (spec/9-service.md#workers).
+"""
+
+import sqlite3
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Protocol
+
+from interlingua.canonical import json
+
+_SECONDS_PER_MINUTE = 60.0
+_BUSY_S = 5.0
+"""How long a worker waits for the others; what they do there takes microseconds."""
+
+
+@dataclass(slots=True)
+class Bucket:
+    """What is left of a limit per minute. It refills evenly; it may fall below 0, for usage is known afterwards."""
+
+    left: float
+    at: float
+
+    def refill(self, limit: float, now: float) -> None:
+        """Adds what came since the last time; `limit` is per minute, `now` in seconds."""
+        # a limit below one call per minute still lets one call through when it has waited for it
+        self.left = min(max(limit, 1.0), self.left + (now - self.at) * limit / _SECONDS_PER_MINUTE)
+        self.at = now
+
+    def wait(self, limit: float, wanted: float) -> float:
+        """Seconds until so much is there."""
+        return max(0.0, (wanted - self.left) * _SECONDS_PER_MINUTE / limit)
+
+
+@dataclass(slots=True)
+class Meter:
+    """What a key has used: the buckets of its limits, and what it has spent on a day, in USD."""
+
+    calls: Bucket | None = None
+    tokens: Bucket | None = None
+    day: date = date.min
+    spent: Decimal = Decimal(0)
+
+
+class Meters(Protocol):
+    """Where the meters of keys are kept."""
+
+    def of(self, digest: str) -> AbstractContextManager[Meter]:
+        """The meter of a key, by the SHA-256 of the key. What the block changes in it is kept, unless it raises."""
+        ...
+
+
+class OwnMeters:
+    """Meters in the memory of this process."""
+
+    def __init__(self) -> None:
+        self._meters: dict[str, Meter] = {}
+
+    @contextmanager
+    def of(self, digest: str) -> Generator[Meter]:
+        """The meter of a key."""
+        yield self._meters.setdefault(digest, Meter())
+
+
+class SharedMeters:
+    """Meters in a file that several processes of this machine change, one after the other.
+
+    The clock of the buckets must be the same in all of them, as that of `time.monotonic` is. The file is written for the
+    other processes and not for the disk: what a process has changed survives that process, and no failure of the machine.
+    """
+
+    def __init__(self, file: Path) -> None:
+        # transactions are begun and ended here
+        self._database = sqlite3.connect(file, timeout=_BUSY_S, isolation_level=None)
+        self._database.execute("PRAGMA journal_mode = WAL")
+        self._database.execute("PRAGMA synchronous = OFF")
+        self._database.execute(
+            "CREATE TABLE IF NOT EXISTS meter (digest TEXT PRIMARY KEY, state TEXT NOT NULL) WITHOUT ROWID"
+        )
+
+    @contextmanager
+    def of(self, digest: str) -> Generator[Meter]:
+        """The meter of a key, which no other process changes meanwhile: the block must not wait for anything."""
+        do = self._database.execute
+        do("BEGIN IMMEDIATE")
+        try:
+            row = do("SELECT state FROM meter WHERE digest = ?", (digest,)).fetchone()
+            meter = Meter() if row is None else _read(row[0])
+            yield meter
+            do("INSERT OR REPLACE INTO meter VALUES (?, ?)", (digest, _written(meter)))
+        except BaseException:
+            do("ROLLBACK")
+            raise
+        do("COMMIT")
+
+    def close(self) -> None:
+        """Ends the connection to the file."""
+        self._database.close()
+
+
+def _written(meter: Meter) -> str:
+    buckets = [None if one is None else [one.left, one.at] for one in (meter.calls, meter.tokens)]
+    return json.dumps([*buckets, meter.day.isoformat(), str(meter.spent)]).decode()
+
+
+def _read(state: str) -> Meter:
+    calls, tokens, day, spent = json.loads(state)
+    return Meter(_bucket(calls), _bucket(tokens), date.fromisoformat(day), Decimal(spent))
+
+
+def _bucket(state: Any) -> Bucket | None:
+    return None if state is None else Bucket(float(state[0]), float(state[1]))
