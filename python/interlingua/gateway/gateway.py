@@ -181,8 +181,8 @@ class Gateway:
         """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
         if self.access.open and (subject := certificate_of(request)) is not None:
             return key_of_certificate(subject)
-        shown = signatures.shown(request)
-        if shown is None or self.access.open:
+        shown = None if self.access.open else signatures.shown(request)
+        if shown is None:
             return self.access.key(key_of(request), peer_of(request))
         peer = peer_of(request)
         key, secret = self.access.signer(shown.access_key, peer)
