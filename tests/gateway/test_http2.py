@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import ssl
 import struct
 from collections.abc import AsyncIterator, Callable
@@ -298,6 +299,43 @@ async def test_a_large_body_is_taken() -> None:
     async with served(Say("Yes.")) as (at, fake), client(at) as http:
         assert (await http.post(wires.path("openai_chat"), json=said)).status_code == 200
         assert len(fake.sent[0].body) > 3_000_000
+
+
+@pytest.mark.parametrize("how", ["taken", "refused", "reset"])
+async def test_bodies_give_their_room_back(how: str) -> None:
+    """A connection lives for more of them than it has room for at a time."""
+    place = (
+        wires.path("openai_chat") if how == "taken" else "/nowhere" if how == "refused" else wires.path("openai_chat")
+    )
+    body = json.dumps(wires.body("openai_chat") | {"user": "z" * 15_000}).encode()
+    async with served(*[Say("Yes.")] * 120) as (at, _), raw(at) as http:
+        await http.until(lambda one: isinstance(one, SettingsAcknowledged))
+        for _ in range(120):
+            before = http.library.outbound_flow_control_window
+            assert before > len(body), "the connection has no room left"
+            id = http.ask(place, body, ends=how != "reset")
+            if how == "reset":
+                http.library.reset_stream(id, ErrorCodes.CANCEL)
+                http.flush()
+                await http.status(http.ask())
+            else:
+                assert await http.status(id) == (200 if how == "taken" else 404)
+                await http.body(id)
+
+
+async def test_what_is_reset_as_it_comes_is_no_defect(caplog: pytest.LogCaptureFixture) -> None:
+    """A call that is refused, and whose client has reset it in the same breath."""
+    async with served(Say("One two three. " * 20, pause=0.05)) as (at, _), raw(at) as http:
+        http.ask(wires.path("openai_chat"), json.dumps(wires.body("openai_chat", stream=True)).encode())
+        await http.until(lambda one: isinstance(one, DataReceived))
+        stopping = asyncio.ensure_future(at.stop(10))
+        await asyncio.sleep(0.1)
+        id = http.ask()
+        http.library.reset_stream(id, ErrorCodes.CANCEL)
+        http.flush()
+        assert b"[DONE]" in await http.rest()
+        await stopping
+        assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
 
 
 async def test_a_drain_says_so_and_finishes_what_runs() -> None:

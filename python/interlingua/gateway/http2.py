@@ -10,6 +10,7 @@ ahead. An answer waits for the window of its stream and for the buffers of the c
 import asyncio
 import logging
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, cast
 from urllib.parse import unquote
 
@@ -21,7 +22,6 @@ from h2.events import (
     DataReceived,
     Event,
     PingReceived,
-    PriorityUpdated,
     RemoteSettingsChanged,
     RequestReceived,
     StreamEnded,
@@ -55,6 +55,9 @@ _CONNECTION_WINDOW = 1 << 20
 
 _BUFFERED = 1 << 20
 """Bytes that wait for the client beside answers, as answers to pings, above which nothing more is read."""
+
+_LINGER_S = 1.0
+"""How long what a client still sends is thrown away before its connection ends: else it may not see why it does."""
 
 _HEADERS_OF_A_CONNECTION = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
@@ -135,6 +138,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._noise = _Allowance(1000, 100, now)
         self._idle: asyncio.TimerHandle | None = None
         self._reading_paused = False
+        self._deaf = False
         self._ending = False
         self._highest = 0
 
@@ -160,7 +164,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
         """All its calls end."""
-        self.server_state.connections.discard(self)  # type: ignore[arg-type]
+        self.server_state.connections.discard(self)
         if self._idle is not None:
             self._idle.cancel()
         self.has_read()
@@ -186,16 +190,20 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Takes what came, and does what it asks for."""
+        if self._deaf:
+            return
         try:
             events = self._library.receive_data(data)
         except H2Error as problem:
             # what the library says of it goes out with its GOAWAY
             _LOG.debug("a connection of HTTP/2 ends: %s", type(problem).__name__)
             self._flush()
-            self.transport.close()
+            self._break_off()
             return
         for event in events:
             self._happened(event)
+            if self._deaf:
+                return
         self._flush()
         if self.transport.get_write_buffer_size() > _BUFFERED and not self.transport.is_closing():
             self._reading_paused = True
@@ -227,9 +235,10 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             case StreamReset(stream_id=id):
                 if (stream := self._streams.pop(id or 0, None)) is not None:
                     stream.lost()
+                    self.take_back(stream.not_taken, id or 0)
                     self._rest()
                 self._count(self._resets)
-            case PingReceived() | PriorityUpdated():
+            case PingReceived():
                 self._count(self._noise)
             case ConnectionTerminated():
                 self.shutdown()
@@ -238,9 +247,16 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def _count(self, allowance: _Allowance) -> None:
         """Ends a connection that only makes work (CVE-2023-44487 and its like)."""
-        if allowance.used_up(self.loop.time()) and not self.transport.is_closing():
+        if allowance.used_up(self.loop.time()):
             self._go_away(ErrorCodes.ENHANCE_YOUR_CALM, self._highest)
-            self.transport.close()
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """Ends the connection with all its calls."""
+        self._deaf = True
+        for stream in tuple(self._streams.values()):
+            stream.lost()
+        self.loop.call_later(_LINGER_S, self.transport.close)
 
     def _asked(self, event: RequestReceived) -> None:
         id = event.stream_id or 0
@@ -284,7 +300,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def shutdown(self) -> None:
         """Takes no new calls, and ends when those that run have ended."""
-        if not self._ending:
+        if not (self._ending or self._deaf):
             self._ending = True
             self._go_away(ErrorCodes.NO_ERROR, _HIGHEST_STREAM)
         self._rest()
@@ -296,7 +312,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
 
     def _rest(self) -> None:
         """Waits for the next call where none runs, for a while; ends the connection where no more are taken."""
-        if self._streams or self.transport.is_closing():
+        if self._streams or self._deaf or self.transport.is_closing():
             return
         if self._ending:
             self._go_away(ErrorCodes.NO_ERROR, self._highest)
@@ -338,8 +354,9 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._flush()
 
     def reset(self, id: int, code: ErrorCodes) -> None:
-        """Ends one stream."""
-        self._library.reset_stream(id, code)
+        """Ends one stream, unless the client has just done so."""
+        with suppress(H2Error):
+            self._library.reset_stream(id, code)
         self._flush()
 
     def done(self, id: int) -> None:
@@ -357,7 +374,8 @@ class _Stream:
         self._id = id
         self._scope = scope
         self._parts: list[bytes] = []
-        self._not_taken = 0
+        self.not_taken = 0
+        """Bytes that came and that the client does not know to be taken."""
         self._body_ended = False
         self._body_taken = False
         self._news = asyncio.Event()
@@ -373,7 +391,7 @@ class _Stream:
     def received(self, data: bytes, size: int) -> None:
         """A part of the body; `size` is what it takes of the windows."""
         self._parts.append(data)
-        self._not_taken += size
+        self.not_taken += size
         self._news.set()
 
     def ended(self) -> None:
@@ -404,21 +422,20 @@ class _Stream:
     def _end(self) -> None:
         connection = self._connection
         if not (self._lost or connection.transport.is_closing()):
+            connection.take_back(self.not_taken, self._id)
             if not self._answered:
                 connection.reset(self._id, ErrorCodes.INTERNAL_ERROR)
             elif not self._body_ended:
-                connection.take_back(self._not_taken, self._id)
                 connection.reset(self._id, ErrorCodes.NO_ERROR)  # it need not send the rest (RFC 9113, 8.1)
         connection.done(self._id)
 
     async def _receive(self) -> Message:
         while not (self._lost or self._answered):
             if self._parts or (self._body_ended and not self._body_taken):
-                body, size = b"".join(self._parts), self._not_taken
-                self._parts, self._not_taken = [], 0
+                body, size = b"".join(self._parts), self.not_taken
+                self._parts, self.not_taken = [], 0
                 self._body_taken = self._body_ended
-                if not self._body_ended:
-                    self._connection.take_back(size, self._id)
+                self._connection.take_back(size, self._id)
                 return {"type": "http.request", "body": body, "more_body": not self._body_ended}
             self._news.clear()
             await self._news.wait()
