@@ -107,7 +107,7 @@ conformance: $(INSTALLED) ## run the conformance suite against the reference; AR
 .PHONY: compiled
 compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel, run the suite and the laws against it
 	$(CONFORMANCE) run --quiet $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
-	.venv-compiled/bin/python -m pytest -q -n 2 --whole tests/laws tests/adapters tests/canonical tests/wire tests/router
+	.venv-compiled/bin/python -m pytest -q -n 2 --whole tests/laws tests/adapters tests/canonical tests/wire tests/router tests/sessions
 
 .PHONY: matrix
 matrix: $(INSTALLED) ## run the suite and write what it found for each wire into conformance/matrix.md

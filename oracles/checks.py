@@ -10,7 +10,7 @@ from typing import Any
 import judges
 from judges._shared import Said, arguments
 from loopback import Provider
-from material import Case, cases, framing, written_answer, written_request, written_stream
+from material import REQUESTS, Case, cases, framing, written_answer, written_request, written_stream
 
 from interlingua import translate
 from interlingua.canonical import json
@@ -146,10 +146,10 @@ def material(check: str) -> list[Case]:
     """The cases that a check is about."""
     match check:
         case "request":
-            return cases("request.canonical.json")
+            return cases(*REQUESTS)
         case "answer":
             return cases("response.canonical.json")
         case "stream":
             return [case for case in cases("stream.events.jsonl") if case.ends]
         case _:
-            return [case for case in cases("response.canonical.json") if case.has("request.canonical.json")]
+            return [case for case in cases("response.canonical.json") if any(map(case.has, REQUESTS))]

@@ -9,6 +9,7 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.ids import DERIVED_IDS
 
 CASES = Path(__file__).resolve().parent.parent / "conformance" / "cases"
 
@@ -31,8 +32,14 @@ class Case:
 
     @cached_property
     def request(self) -> dict[str, Any]:
-        """The canonical request."""
-        return json.loads((self.folder / "request.canonical.json").read_bytes())
+        """The canonical request; where the case begins with a wire, that as it reads."""
+        if self.has("request.canonical.json"):
+            return json.loads((self.folder / "request.canonical.json").read_bytes())
+        source = registry.endpoint(
+            adapter=self.folder.parent.name, provider=self.meta.get("provider"), model=self.meta.get("model")
+        )
+        wire = json.loads((self.folder / "request.wire.json").read_bytes())
+        return adapters.get(source.adapter).from_wire_request(wire, source, DERIVED_IDS)[0]
 
     @cached_property
     def response(self) -> dict[str, Any]:
@@ -53,6 +60,7 @@ class Case:
         return self.events[-1]["type"] in LAST
 
 
+REQUESTS = ("request.canonical.json", "request.read.json")
 LAST = ("message_complete", "error")
 TYPES = {
     "sse": "text/event-stream",
@@ -62,9 +70,10 @@ TYPES = {
 
 
 @cache
-def cases(file: str) -> list[Case]:
-    """The cases that hold a file, whatever wire they are of."""
-    folders = sorted(path.parent for path in CASES.glob(f"*/*/{file}") if (path.parent / "case.json").is_file())
+def cases(*files: str) -> list[Case]:
+    """The cases that hold one of the files, whatever wire they are of."""
+    found = {path.parent for file in files for path in CASES.glob(f"*/*/{file}")}
+    folders = sorted(folder for folder in found if (folder / "case.json").is_file())
     return [Case(folder.relative_to(CASES).as_posix(), folder) for folder in folders]
 
 

@@ -248,7 +248,7 @@ def _bare(value: Any) -> Any:
     made = {name: _bare(item) for name, item in value.items() if item is not None}
     made = {name: item for name, item in made.items() if item != {}}
     if made.keys() >= {"adapter", "provider"} and "type" not in made:  # a provider state
-        made.pop("form", None)
+        made.pop("encoding", None)
         return made if len(made) > 2 else {}
     return made
 

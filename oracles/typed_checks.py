@@ -189,7 +189,7 @@ def _meant(value: Any) -> Any:
         return [_meant(item) for item in value]
     if not isinstance(value, dict):
         return value
-    made = {name: _meant(item) for name, item in value.items() if item is not None and name not in ("form", "raw")}
+    made = {name: _meant(item) for name, item in value.items() if item is not None and name not in ("encoding", "raw")}
     made = {name: item for name, item in made.items() if item != {} and (name, item) != ("citations", [])}
     return {} if made.keys() <= {"adapter", "provider"} else made
 

@@ -6,7 +6,7 @@ CAUGHT_BY = ["{wire}/*#wire_fixpoint"]
 def handle(message, reference):
     request = message.get("input", {}).get("request")
     if message["op"] == "to_wire" and isinstance(request, dict):
-        form = (request.get("provider_state") or {}).get("encoding") or {}
-        form.pop("odd", None)
-        form.pop("read", None)
+        encoding = (request.get("provider_state") or {}).get("encoding") or {}
+        for noted in ("odd", "read", "members"):
+            encoding.pop(noted, None)
     return reference(message)

@@ -73,6 +73,7 @@ def unadorned(body: dict[str, Any]) -> dict[str, Any]:
 def stream(address: str, body: dict[str, Any]) -> list[Said]:
     """The events of `chat_stream`, added up: this SDK has no accumulator."""
     one = Said()
+    texts: dict[int, str] = {}
     pieces: dict[int, list[str]] = {}
     ended = False
     for event in _client(address).chat_stream(model="m", messages=[]):
@@ -81,7 +82,7 @@ def stream(address: str, body: dict[str, Any]) -> list[Said]:
             case "tool-plan-delta":
                 one.text += message.tool_plan
             case "content-start" | "content-delta":
-                one.text += message.content.text or ""
+                texts[event.index] = texts.get(event.index, "") + (message.content.text or "")
                 one.reasoning += message.content.thinking or ""
             case "tool-call-start":
                 function = message.tool_calls.function
@@ -96,6 +97,7 @@ def stream(address: str, body: dict[str, Any]) -> list[Said]:
                 pass
     if not ended:
         raise Failed("the stream has no last event")
+    one.text += "".join(texts.values())
     one.calls = tuple((name, arguments(given)) for name, given in pieces.values())
     return [one]
 

@@ -6,13 +6,13 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
 
 from interlingua import translate
-from interlingua.canonical.errors import InterlinguaError
+from interlingua.canonical.errors import Cancelled, InterlinguaError
 from interlingua.client import Client, FakeTransport
 from interlingua.client.fake import Say
 from interlingua.client.replay import open_registry
@@ -134,21 +134,68 @@ async def test_a_busy_gateway_says_that_it_lives() -> None:
         assert (await asking).status_code == 200
 
 
-async def test_a_failure_that_nobody_waits_for_is_looked_at(caplog: pytest.LogCaptureFixture) -> None:
-    """A call fails just while its task is interrupted: it is over, and asyncio has nothing to complain of."""
+class Connection:
+    """A client that goes away when it is told to, or whose connection fails."""
 
-    class Here:
-        async def receive(self) -> Any:
+    def __init__(self) -> None:
+        self.left: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+
+    async def receive(self) -> Any:
+        return await self.left
+
+
+async def test_work_is_cancelled_when_the_client_leaves_and_says_so() -> None:
+    client, ended = Connection(), asyncio.Event()
+
+    async def working() -> None:
+        try:
             await asyncio.sleep(SLOW)
+        finally:
+            ended.set()
 
-    async def failing() -> None:
-        raise InterlinguaError("it failed")
+    async def asked() -> int:
+        with pytest.raises(Cancelled):
+            await unless_gone(client, working())  # type: ignore[arg-type]
+        await asyncio.sleep(0)  # the task goes on: it is not cancelled itself
+        return cast("asyncio.Task[int]", asyncio.current_task()).cancelling()
 
-    task = asyncio.ensure_future(unless_gone(Here(), failing()))  # type: ignore[arg-type]
-    await asyncio.sleep(0)  # it waits for both
-    asyncio.get_running_loop().call_soon(task.cancel)  # after the work has failed, before that is seen
+    task = asyncio.ensure_future(asked())
+    await asyncio.sleep(0.01)
+    client.left.set_result({"type": "http.disconnect"})
+    assert await task == 0
+    assert ended.is_set()
+
+
+async def test_who_cancels_a_call_is_not_told_that_its_client_left() -> None:
+    """Also when the client leaves at the same time."""
+    client = Connection()
+    task = asyncio.ensure_future(unless_gone(client, asyncio.sleep(SLOW)))  # type: ignore[arg-type]
+    await asyncio.sleep(0.01)
+    client.left.set_result({"type": "http.disconnect"})
+    task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-    del task
+
+
+@pytest.mark.parametrize("turns", range(3))
+async def test_a_connection_that_fails_while_its_call_ends_is_looked_at(
+    turns: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Whichever is first, asyncio has nothing to complain of."""
+    client = Connection()
+
+    async def failing() -> None:
+        for _ in range(2):
+            await asyncio.sleep(0)
+        raise InterlinguaError("it failed")
+
+    task = asyncio.ensure_future(unless_gone(client, failing()))  # type: ignore[arg-type]
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    client.left.set_exception(ConnectionError())
+    with pytest.raises((InterlinguaError, Cancelled)):
+        await task
+    del task, client
+    await asyncio.sleep(0)
     gc.collect()
     assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []

@@ -186,3 +186,21 @@ def test_answers_are_refused_like_requests() -> None:
     answer["message"]["content"][0]["critical"] = True
     with pytest.raises(CannotAdapt):
         write_response(answer, "openai_chat")
+
+
+OF_TOKENS = {"content": [{"token": "Hi", "logprob": -0.25}]}
+OF_PIECES = {"content": [{"text": "Hi", "token_ids": [11], "logprobs": [-0.25]}]}
+TELLS_TOKENS = {"openai_chat", "ollama_chat"}
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("logprobs", [OF_TOKENS, OF_PIECES], ids=["of tokens", "of pieces"])
+def test_log_probabilities_are_written_in_the_shape_of_the_wire_or_dropped(adapter: str, logprobs: Data) -> None:
+    """A client that was written for a wire reads no other's."""
+    message = {"role": "assistant", "content": [{"type": "text", "text": "Hi"}]}
+    response = {"message": message, "finish_reason": "stop", "logprobs": logprobs}
+    assert place_where_the_law_breaks(response, adapter) is None
+    _, loss = to_wire_response(response, registry.endpoint(adapter=adapter))
+    dropped = [entry["severity"] for entry in loss if entry["path"] == "/logprobs" and entry["op"] == "drop"]
+    fits = adapter in TELLS_TOKENS if logprobs is OF_TOKENS else adapter == "cohere_chat"
+    assert dropped == ([] if fits else ["lost"])

@@ -410,9 +410,7 @@ async def test_large_inputs_leave_the_loop(tmp_path: Path, monkeypatch: pytest.M
             seen.clear()
             many = [user("x " * 500) for _ in range(size)]
             await at.anybody.AppendMessages(session_id=chat, messages_json=text_of(many))
-            assert seen[0] == ("drafts", on_loop)
-            assert set(seen[1:]) == {("demand_sound", False)}
-            assert len(seen) == 1 + size
+            assert seen == [("drafts", on_loop), ("demand_sound", False)]
         seen.clear()
         await refused(at.anybody.generate(chat, {"messages": [*many, {"role": "tool", "content": []}]}))
         assert seen[0] == ("conversation", False)

@@ -1,6 +1,7 @@
 """Appending: order, ids, keys, conflicts, tool calls, tenants; on both engines."""
 
 import asyncio
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -99,6 +100,36 @@ async def test_all_or_none(open_sessions: Open) -> None:
     assert told.value.path == "/1/role"
     assert await chat.history() == []
     assert await chat.info() == before
+
+
+async def test_all_that_is_wrong_is_told(open_sessions: Open) -> None:
+    """The broken rules of every message of the list, and media that are no base64."""
+    chat = await (await open_sessions()).create()
+    with pytest.raises(InvalidRequest) as told:
+        await chat.append([{"role": "user", "content": []}, user(), {"role": "assistant", "content": []}])
+    assert [(one["rule"], one["path"]) for one in told.value.violations if one["rule"] == "content_not_empty"] == [
+        ("content_not_empty", "/0/content"),
+        ("content_not_empty", "/2/content"),
+    ]
+    image = {"type": "image", "media_type": "image/png", "source": {"kind": "base64", "data": "no base64"}}
+    for given in ([user(), {"role": "user", "content": [image]}], {"role": "user", "content": [image]}):
+        with pytest.raises(InvalidRequest) as told:
+            await chat.append(given)
+        assert told.value.violations[0]["rule"] == "schema.contentEncoding"
+    assert await chat.history() == []
+
+
+async def test_a_list_is_taken_in_any_form(open_sessions: Open) -> None:
+    """Plain data, the types, JSON text and a text as content stand side by side; members that nobody knows are kept,
+    whatever their names."""
+    chat = await (await open_sessions()).create()
+    odd = {**user("d"), "messages": [1], "message": {"role": "nobody"}}
+    await chat.append([user("a"), Message.user("b"), json.dumps(user("c")), odd, {"role": "user", "content": "e"}])
+    history = await chat.history()
+    assert [message["content"][0]["text"] for message in history] == ["a", "b", "c", "d", "e"]
+    assert (history[3]["messages"], history[3]["message"]) == ([1], {"role": "nobody"})
+    await chat.append([user(f"{number}") for number in range(45)])
+    assert [message["content"][0]["text"] for message in (await chat.history())[5:]] == [str(n) for n in range(45)]
 
 
 async def test_a_key_stores_once(open_sessions: Open) -> None:

@@ -3,7 +3,7 @@ What every writer of answers accounts for beside the content: why the answer end
 around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, report_lost_state, report_unknown, within
@@ -80,6 +80,20 @@ def report_logprobs(choice: dict[str, Any], loss: Loss, path: Path) -> None:
     if choice.get("logprobs") is not None:
         message = "the wire has no place for log probabilities of this shape"
         loss.drop((*path, "logprobs"), "unsupported_field", "lost", message)
+
+
+def has_tokens(logprobs: Mapping[str, Any]) -> bool:
+    """Whether log probabilities tell one token after another, as the wires of OpenAI and Ollama do: each with its text."""
+    told = False
+    for name in ("content", "refusal"):
+        tokens = logprobs.get(name)
+        if type(tokens) is not list:
+            continue
+        for token in tokens:
+            if type(token) is not dict or type(token.get("token")) is not str or token.get("logprob") is None:
+                return False
+        told = True
+    return told
 
 
 def report_alternatives(response: dict[str, Any], loss: Loss) -> None:

@@ -108,14 +108,6 @@ def record_quirk(request: Request, encoding: dict[str, Any], member: str, code: 
         encoding.setdefault("read", {})[member] = _copy(value)
 
 
-def keep_member(request: Request, encoding: dict[str, Any], members: tuple[str, ...], adapter: str) -> None:
-    """Keeps what members said when they were read, also of those that are not kept otherwise."""
-    read = encoding.setdefault("read", {})
-    for member in members:
-        if member not in _FACTS and (value := _value(request, member, adapter)) is not None:
-            read[member] = _copy(value)
-
-
 def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
     """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one. `state`
     makes a provider state."""

@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
-from interlingua.adapters._as_read import imprint, keep_member
-from interlingua.adapters._kit import STRUCTURE, Wire, arguments_text, severity_of
+from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -128,9 +128,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
 
 
 class Members(Generic[R]):
-    """What has been read of a request beside its messages: its members, and what stays an option."""
+    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
+    wire names a member, for a value that is edited keeps the name.
+    """
 
-    __slots__ = ("body", "endpoint", "encoding", "options", "reading", "request")
+    __slots__ = ("body", "encoding", "endpoint", "options", "reading", "request", "words")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
@@ -138,6 +140,7 @@ class Members(Generic[R]):
         self.reading = reading
         self.request: Request = {}
         self.encoding: dict[str, Any] = {}
+        self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
 
     def silent(self, name: str, value: Any) -> None:
@@ -296,12 +299,13 @@ def _put_under(said: Wire, silent: Wire) -> None:
 
 # A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
 # of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
-# be repaired: it is kept as it came, with an imprint of what would be written, and put back while the request still says
-# the same there, and the same would be written.
+# be repaired: it is kept as it came, and put back while the request still says the same there, and the same would be
+# written and reported of it.
 
 
 class Body(NamedTuple):
-    """How the members of a wire's body are written, beside those that stand `apart`: messages and tools, which are lists.
+    """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
+    tools.
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with.
     """
@@ -313,104 +317,137 @@ class Body(NamedTuple):
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
-        spelt: Wire = {}
-        self._compare(body, self._as_any_other(request, body, endpoint), spelt)
-        if not spelt:
-            return
-        encoding = request["provider_state"].setdefault("encoding", {})
-        encoding["members"] = spelt
-        for place in spelt:
-            keep_member(request, encoding, (*self._said(place), f"options/{place}"), endpoint.adapter)
+        loss, spelt = Loss(), Wire()
+        written = self._as_any_other(request, body, endpoint, loss)
+        self._compare("", body, written, self.rows, spelt)
+        if spelt:
+            for place, kept in spelt.items():
+                kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+            request["provider_state"].setdefault("encoding", {})["members"] = spelt
 
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
         did not change them then."""
-        spelt: Wire | None = writing.encoding.get("members")
-        if not spelt:
-            return
-        for place, kept in spelt.items():
+        spelt: Wire = writing.encoding.get("members") or {}
+        endpoint, loss = writing.endpoint, writing.loss
+        fits = {
+            place: writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
+            for place, kept in spelt.items()
+        }
+        # what is said in two places is put back in both or in none
+        changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
+        for place, fit in fits.items():
             said = self._said(place)
-            *above, name = place.split("/")
-            item = _inner(body, above)
-            if item is None or not writing.same(*said, f"options/{place}"):
+            item, name = _inner(body, place)
+            if not fit or item is None or not changed.isdisjoint(said):
                 continue
-            if kept.get("written") != (_imprint(item[name]) if name in item else None):
-                continue
-            if "raw" in kept:
-                item[name] = kept["raw"]
+            if "raw" in spelt[place]:
+                item[name] = spelt[place]["raw"]
             else:
-                del item[name]
-            writing.loss.retract(said, ("options", writing.endpoint.adapter, *above, name))
+                item.pop(name, None)
+            loss.retract(said, _option(place, endpoint))
 
-    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint) -> Wire:
-        """The members as a request of no origin is written, to a model of which nothing is known."""
+    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
+        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
+        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
         bare = {name: value for name, value in request.items() if name != "provider_state"}
+        encoding = request["provider_state"].get("encoding", NOTHING)
+        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
+            bare["provider_state"] = endpoint.state(encoding=words)
         target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-        written: Wire = {name: body.get(name) or [] for name in self.apart if name == "messages" or body.get(name)}
-        self.write(bare, written, self.writing(bare, target, Loss()))
+        written: Wire = {self.apart[0]: []}
+        left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
+        for place in self.apart:
+            item, name = _inner(body, place)
+            if item is not None and item.get(name) and place not in left:
+                there = written
+                for step in place.split("/")[:-1]:
+                    there = there.setdefault(step, {})
+                there[name] = item[name]
+        self.write(bare, written, self.writing(bare, target, loss))
         return written
 
-    def _compare(self, body: Wire, written: Wire, spelt: Wire) -> None:
+    def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
         for name, raw in body.items():
-            if name not in self.apart or not raw:
-                row = self.rows.get(name)
-                _compare(name, raw, written.get(name, ABSENT), None if row is None else row.kind, spelt)
+            if raw and above + name in self.apart:
+                continue
+            now, row = written.get(name, _ABSENT), rows.get(name)
+            if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
+                self._compare(f"{above}{name}/", raw, now, row.kind, spelt)
+            elif not _is_same(raw, now):
+                spelt[above + name] = {"raw": raw}
         for name in written:
             if name not in body:
-                spelt[name] = {"written": _imprint(written[name])}
+                spelt[above + name] = {}
+
+    def _imprint(self, place: str, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> str:
+        """What a place is known by: what the request says there, what is written there, and what is reported of it."""
+        said, option = self._said(place), _option(place, endpoint)
+        item, name = _inner(body, place)
+        asked: Any = request
+        for step in option:
+            asked = asked.get(step) if type(asked) is dict else None
+        written = [item[name]] if item is not None and name in item else []
+        reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
+        return imprint([asked, [request.get(member) for member in said], written, reported], "member")
 
     def _said(self, place: str) -> tuple[str, ...]:
-        """The canonical members that a member of the body says."""
-        row: Row | None = None
+        """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
+        said: tuple[str, ...] = ()
         rows: Any = self.rows
         for step in place.split("/"):
-            row = rows.get(step) if type(rows) is dict else None
+            row: Row | None = rows.get(step) if type(rows) is dict else None
             if row is None:
-                return ()
-            rows = row.kind
-        return () if row is None else _says(row)
+                return said
+            said, rows = row.says or ((row.member,) if row.member else said), row.kind
+        return said or _all_said(rows)
 
 
-ABSENT: Final = object()
-
-
-def _compare(place: str, raw: Any, written: Any, rows: Any, spelt: Wire) -> None:
-    if raw is written:
-        return
-    if type(rows) is dict and type(raw) is dict and type(written) is dict:
-        for name, item in raw.items():
-            row = rows.get(name)
-            _compare(f"{place}/{name}", item, written.get(name, ABSENT), None if row is None else row.kind, spelt)
-        for name in written:
-            if name not in raw:
-                spelt[f"{place}/{name}"] = {"written": _imprint(written[name])}
-    elif written is ABSENT:
-        spelt[place] = {"raw": raw}
-    elif not _is_same(raw, written):
-        spelt[place] = {"raw": raw, "written": _imprint(written)}
-
-
-def _imprint(value: Any) -> str:
-    return imprint(value, "member")
+_ABSENT: Final = object()
 
 
 def _is_same(left: Any, right: Any) -> bool:
     """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
-    return left is right or (left == right and arguments_text(left) == arguments_text(right))
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is dict:
+        for name, value in left.items():
+            other = right.get(name, _ABSENT)
+            if value is not other and not _is_same(value, other):
+                return False
+        return len(left) == len(right)
+    if type(left) is list:
+        for position, value in enumerate(left):
+            if position == len(right) or not _is_same(value, right[position]):
+                return False
+        return len(left) == len(right)
+    return bool(left == right)
 
 
-def _inner(body: Wire, steps: list[str]) -> Wire | None:
+def _inner(body: Wire, place: str) -> tuple[Wire | None, str]:
+    """The object that holds a place, where there is one, and the name of the place in it."""
+    *above, name = place.split("/")
     item: Any = body
-    for step in steps:
+    for step in above:
         item = item.get(step) if type(item) is dict else None
-    found: Wire | None = item if type(item) is dict else None
+    return (item if type(item) is dict else None), name
+
+
+def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
+    """Where a member stands that has no canonical meaning."""
+    return ("options", endpoint.adapter, *place.split("/"))
+
+
+def _all_said(rows: Any) -> tuple[str, ...]:
+    """What an object of these rows says."""
+    if type(rows) is not dict:
+        return ()
+    found: tuple[str, ...] = ()
+    for row in rows.values():
+        found += row.says or ((row.member,) if row.member else _all_said(row.kind))
     return found
-
-
-def _says(row: Row) -> tuple[str, ...]:
-    if row.says or row.member:
-        return row.says or (row.member,)
-    return tuple(name for inner in row.kind.values() for name in _says(inner)) if type(row.kind) is dict else ()
 
 
 # -- rules that wires share

@@ -72,9 +72,9 @@ def check(value: Any, profile: str = "core") -> list[Violation]:
         raise too_deep() from None
 
 
-def broken_rules(value: Any, profile: str = "core") -> list[Violation]:
-    """The same of plain data that is known to fit the schema."""
-    return _found(value, profiles()[profile])
+def broken_rules(message: Data, profile: str = "core") -> list[Violation]:
+    """The same of one message, plain data that is known to fit the schema."""
+    return _message(message, (), profiles()[profile])
 
 
 def _unfit(value: Any) -> list[Violation]:
@@ -98,8 +98,8 @@ def _found(value: Any, limits: Data) -> list[Violation]:
             *(_inputs(value, limits) if limits.get("tool_inputs") else ()),
         ]
     if "message" in value:
-        return list(_message(value["message"], ("message",), limits))
-    return list(_message(value, (), limits))
+        return _message(value["message"], ("message",), limits)
+    return _message(value, (), limits)
 
 
 def _broken(rule: str, path: Where, message: str) -> Violation:
@@ -109,23 +109,27 @@ def _broken(rule: str, path: Where, message: str) -> Violation:
 # ---------------------------------------------------------------------------------------------------- messages
 
 
-def _message(message: Data, path: Where, limits: Data) -> Iterator[Violation]:
+def _message(message: Data, path: Where, limits: Data) -> list[Violation]:
+    found: list[Violation] = []
     role, content = message["role"], message["content"]
     status = message.get("metadata", {}).get("status", "complete")
     if limits.get("envelope"):
-        yield from _envelope(message, path)
+        found += _envelope(message, path)
     if "created_at" in message:
-        yield from _moment(message["created_at"], path, limits)
+        found += _moment(message["created_at"], path, limits)
     if role not in limits["blocks"]:
-        yield _broken("role", (*path, "role"), f"the role {role} is not in this profile")
+        found.append(_broken("role", (*path, "role"), f"the role {role} is not in this profile"))
     elif status != "partial":
-        found = _content(message, role, content, path, limits)
-        # arguments of an answer that broke off are as far as they came
-        yield from found if status == "complete" else (one for one in found if one["rule"] != "tool_input_invalid")
+        of_content = _content(role, content, path, limits)
+        if status != "complete":
+            # arguments of an answer that broke off are as far as they came
+            of_content = [one for one in of_content if one["rule"] != "tool_input_invalid"]
+        found += of_content
         if role == "tool":
-            yield from _linkage(message, content, path)
+            found += _linkage(message, content, path)
         if role == "assistant":
-            yield from _provenance(message, status, path, limits)
+            found += _provenance(message, status, path, limits)
+    return found
 
 
 def refuse_misplaced(message: Any) -> None:
@@ -138,7 +142,7 @@ def refuse_misplaced(message: Any) -> None:
         return
     role, content = message.role, message.content
     allowed = profiles()["core"]["blocks"][role]
-    found = list(_number(role, len(content), ()))
+    found = _number(role, len(content), ())
     for position, block in enumerate(content):
         if block.type in _KNOWN_BLOCKS and block.type not in allowed:
             found.append(_misplaced(block.type, ("content", position)))
@@ -184,34 +188,36 @@ def _envelope(message: Data, path: Where) -> Iterator[Violation]:
             yield _broken("envelope", (*path, name), "a member that the envelope does not have")
 
 
-def _moment(text: str, path: Where, limits: Data) -> Iterator[Violation]:
-    where = (*path, "created_at")
+def _moment(text: str, path: Where, limits: Data) -> list[Violation]:
     try:
         # the schema has seen to the form; left are days that no month has
         datetime.fromisoformat(text)
     except ValueError:
-        yield _broken("created_at", where, "there is no such day")
-        return
+        return [_broken("created_at", (*path, "created_at"), "there is no such day")]
     if limits.get("utc_microseconds") and not _UTC_MICROSECONDS.search(text):
-        yield _broken("created_at", where, "the time is in UTC with six fractional digits, as …T12:00:00.000000Z")
+        told = "the time is in UTC with six fractional digits, as …T12:00:00.000000Z"
+        return [_broken("created_at", (*path, "created_at"), told)]
+    return []
 
 
-def _content(message: Data, role: str, content: list[Data], path: Where, limits: Data) -> Iterator[Violation]:
-    yield from _number(role, len(content), path)
+def _content(role: str, content: list[Data], path: Where, limits: Data) -> list[Violation]:
+    found = _number(role, len(content), path)
     if limits.get("single_content") and len(content) != 1:
-        yield _broken("single_content", (*path, "content"), "a message of this profile holds exactly one block")
+        found.append(_broken("single_content", (*path, "content"), "a message of this profile holds exactly one block"))
     allowed = limits["blocks"][role]
     for position, block in enumerate(content):
         if block["type"] == "text" and "text" in allowed:
             continue  # all that there is to be asked of it
-        yield from _block(block, allowed, (*path, "content", position), limits)
+        found += _block(block, allowed, (*path, "content", position), limits)
+    return found
 
 
-def _number(role: str, blocks: int, path: Where) -> Iterator[Violation]:
+def _number(role: str, blocks: int, path: Where) -> list[Violation]:
     if not blocks and role not in ("system", "developer"):
-        yield _broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")
+        return [_broken("content_not_empty", (*path, "content"), f"a message with role {role} must hold a block")]
     if role == "tool" and blocks != 1:
-        yield _broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")
+        return [_broken("one_result_per_message", (*path, "content"), "a tool message holds exactly one tool_result")]
+    return []
 
 
 def _block(block: Data, allowed: list[str], path: Where, limits: Data) -> Iterator[Violation]:

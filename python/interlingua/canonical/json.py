@@ -44,6 +44,8 @@ _sorted_encoder: Final = msgspec.json.Encoder(decimal_format="number", order="de
 
 def plain(value: Any) -> Any:
     """Plain data: of one of the types, or of a list of them, what they hold; anything else as it is."""
+    if isinstance(value, dict):
+        return value
     if isinstance(value, list):
         return [plain(item) for item in value]
     held = getattr(value, "plain", None)

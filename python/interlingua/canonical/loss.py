@@ -86,16 +86,21 @@ class Loss:
             }
         )
 
+    def about(self, members: tuple[str, ...], option: Path) -> list[Entry]:
+        """What was reported of members of a request, and of an option."""
+        if not self.entries:
+            return []
+        there = pointer(option)
+        return [
+            entry
+            for entry in self.entries
+            if entry["path"][1:].partition("/")[0] in members or f"{entry['path']}/".startswith(f"{there}/")
+        ]
+
     def retract(self, members: tuple[str, ...], option: Path) -> None:
-        """Takes back what was reported of members of a request, and of an option, that are written as they came after all."""
-        if self.entries:
-            there = pointer(option)
-            self.entries[:] = [
-                entry
-                for entry in self.entries
-                if entry["path"][1:].partition("/")[0] not in members
-                and not f"{entry['path']}/".startswith(f"{there}/")
-            ]
+        """Takes that back: they are written as they came after all."""
+        about = self.about(members, option)
+        self.entries[:] = [entry for entry in self.entries if entry not in about]
 
     def block(self, path: Path, block: dict[str, Any], code: str, severity: str, message: str) -> dict[str, Any] | None:
         """A content block cannot be carried. Gives the text block to write in its place, or None: write nothing."""

@@ -75,7 +75,7 @@ def validate(value: Any, name: str = "Request") -> None:
         raise InvalidRequest(f"not a canonical {said(name)}: {first['message']}", path=first["path"], violations=found)
     if name == "Request":
         _check_media(value)
-    elif name == "Response" and (found := _beyond_schema(value, name)):
+    elif name in ("Message", "Response") and (found := _beyond_schema(value, name)):
         raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
 
 
@@ -324,34 +324,43 @@ def is_base64(data: Any) -> bool:
     return True
 
 
-def check_plain(value: Any, path: tuple[str | int, ...] = ()) -> None:
+def check_plain(value: Any) -> None:
     """Refuses, in data that did not come from JSON text, what such a text cannot hold.
 
     NaN and infinities, halves of surrogate pairs, names that are no text, objects of other types, endless nesting.
     """
-    if len(path) > _DEEPEST:
+    found = _not_plain(value, 0)
+    if found is not None:
+        message, place = found
+        raise InvalidRequest(message, path=pointer(tuple(reversed(place))).encode("utf-8", "replace").decode())
+
+
+def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
+    """What is not plain in a value at a depth, and its place, the innermost step first: it is put together on the way out,
+    for there is hardly ever one."""
+    if depth > _DEEPEST:
         raise too_deep()
-    match value:
-        case str():
-            if not value.isascii() and not _is_whole(value):
-                raise InvalidRequest(json.HALF_A_PAIR, path=_printable(path))
-        case dict():
-            for name, item in value.items():
-                if not isinstance(name, str) or not (name.isascii() or _is_whole(name)):
-                    raise InvalidRequest("the names of members are texts, of whole characters", path=_printable(path))
-                check_plain(item, (*path, name))
-        case list() | tuple():
-            for position, item in enumerate(value):
-                check_plain(item, (*path, position))
-        case float() | Decimal():
-            if not math.isfinite(value):
-                raise InvalidRequest("NaN and infinities are not numbers of JSON", path=_printable(path))
-        case None | bool() | int():
-            pass
-        case _:
-            kind = type(value).__name__
-            message = f"{kind} is no type of JSON; of a value of the types take .plain()"
-            raise InvalidRequest(message, path=_printable(path))
+    if isinstance(value, str):
+        return None if value.isascii() or _is_whole(value) else (json.HALF_A_PAIR, [])
+    if isinstance(value, dict):
+        for name, item in value.items():
+            if not isinstance(name, str) or not (name.isascii() or _is_whole(name)):
+                return "the names of members are texts, of whole characters", []
+            if (found := _not_plain(item, depth + 1)) is not None:
+                found[1].append(name)
+                return found
+        return None
+    if isinstance(value, (list, tuple)):
+        for position, item in enumerate(value):
+            if (found := _not_plain(item, depth + 1)) is not None:
+                found[1].append(position)
+                return found
+        return None
+    if value is None or isinstance(value, int):
+        return None
+    if isinstance(value, (float, Decimal)):
+        return None if math.isfinite(value) else ("NaN and infinities are not numbers of JSON", [])
+    return f"{type(value).__name__} is no type of JSON; of a value of the types take .plain()", []
 
 
 def _is_whole(text: str) -> bool:
@@ -360,7 +369,3 @@ def _is_whole(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _printable(path: tuple[str | int, ...]) -> str:
-    return pointer(path).encode("utf-8", "replace").decode()

@@ -3,6 +3,7 @@ The ASGI application of a gateway: the paths of all faces, also below the name o
 other path.
 """
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -11,13 +12,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Match, Mount, Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.gateway import connect, faces, records
-from interlingua.gateway.gateway import Gateway
+from interlingua.gateway.clients import ClientRequest
+from interlingua.gateway.gateway import Gateway, Operation
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
 from interlingua.gateway.metrics import CONTENT_TYPE
@@ -34,7 +36,7 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     def served(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path}
-        return any(route.matches(scope)[0] is Match.FULL for route in routes)
+        return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
     async def elsewhere(request: Request, problem: Exception) -> Response:
         if gateway.passing is not None:
@@ -44,13 +46,41 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
         status = problem.status_code if isinstance(problem, HTTPException) else 404
         return refused(request, _unknown(request, status, stored=gateway.objects is not None))
 
-    routes = faces.routes(gateway)
-    app = Starlette(
-        routes=[*connect.routes(gateway), *_own(gateway), *routes, Mount("/{provider}", routes=routes)],
-        exception_handlers={HTTPException: elsewhere},
-    )
+    of_faces = faces.routes(gateway)
+    routes = all_routes(gateway, of_faces)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: elsewhere})
     app.router.redirect_slashes = False
-    return Guard(app, refused, names, gateway.in_flight)
+    return Guard(_looked_up(operations_of(routes), app), refused, names, gateway.in_flight)
+
+
+def all_routes(gateway: Gateway, of_faces: Sequence[BaseRoute]) -> list[BaseRoute]:
+    """All paths of a gateway with their operations; those of the faces also below the name of a provider."""
+    return [*connect.routes(gateway), *_own(gateway), *of_faces, Mount("/{provider}", routes=of_faces)]
+
+
+def operations_of(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Operation]:
+    """The operations of methods and paths without parameters."""
+    operations: dict[tuple[str, str], Operation] = {}
+    for route in routes:
+        if isinstance(route, Route) and not route.param_convertors:
+            operations |= {(method, route.path): route.endpoint for method in route.methods or ()}
+    return operations
+
+
+def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) -> ASGIApp:
+    """The application that looks a path up in a table; at every other path, `app` tries its routes in turn, in layers that
+    cost a call more than reading its request."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        operation = operations.get((scope.get("method", ""), scope["path"]))
+        if operation is None or scope.get("root_path"):
+            await app(scope, receive, send)
+            return
+        scope["endpoint"] = operation
+        response = await operation(ClientRequest(scope, receive, send))
+        await response(scope, receive, send)
+
+    return answer
 
 
 def _unknown(request: Request, status: int, *, stored: bool) -> Refused:

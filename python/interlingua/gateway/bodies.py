@@ -7,11 +7,10 @@ client who sent the request goes away.
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Any, TypeVar, cast
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 
 from interlingua.canonical.errors import Cancelled
 from interlingua.client.threads import done
@@ -50,24 +49,24 @@ async def raw_body(request: Request, limit: int) -> bytes:
 async def _received(request: Request, limit: int) -> bytes:
     parts: list[bytes] = []
     length = 0
-    chunks = aiter(request.stream())
     clock = asyncio.get_running_loop().time
     end = clock() + WHOLE_PATIENCE_S
-    try:
-        while True:
+    more = True
+    while more:
+        try:
             async with asyncio.timeout(min(PATIENCE_S, end - clock())):
-                chunk = await anext(chunks, None)
-            if chunk is None:
-                return b"".join(parts)
-            length += len(chunk)
-            if length > limit:
-                raise _too_long(limit)
-            parts.append(chunk)
-    except TimeoutError:
-        message = f"the body stopped for {PATIENCE_S:.0f} s before its end, or took more than {WHOLE_PATIENCE_S:.0f} s"
-        raise Refused("timeout", message, 408) from None
-    except ClientDisconnect:
-        raise Cancelled("the client went away while it sent the body") from None
+                message = await request.receive()
+        except TimeoutError:
+            text = f"the body stopped for {PATIENCE_S:.0f} s before its end, or took more than {WHOLE_PATIENCE_S:.0f} s"
+            raise Refused("timeout", text, 408) from None
+        if message["type"] == "http.disconnect":
+            raise Cancelled("the client went away while it sent the body")
+        length += len(message["body"])
+        if length > limit:
+            raise _too_long(limit)
+        parts.append(message["body"])
+        more = message["more_body"]
+    return b"".join(parts)
 
 
 def _encodings(request: Request) -> list[str]:
@@ -182,17 +181,30 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 }
 
 
-async def unless_ended(leaving: Awaitable[Any], work: Coroutine[Any, Any, T]) -> T:
+async def unless_ended(leaving: Awaitable[Any], work: Awaitable[T]) -> T:
     """What a piece of work gives; it is cancelled when `leaving` ends first, as the client goes away. Raises `Cancelled` then."""
-    working = asyncio.ensure_future(work)
+    task = cast("asyncio.Task[object]", asyncio.current_task())
+    before = task.cancelling()
+    works, left = True, False
+
+    def leave(gone: "asyncio.Future[Any]") -> None:
+        nonlocal left
+        if gone.cancelled():
+            return
+        gone.exception()  # looked at: whatever it is, nobody is there any more
+        if works:
+            left = True
+            task.cancel()
+
     gone = asyncio.ensure_future(leaving)
+    gone.add_done_callback(leave)
     try:
-        await asyncio.wait((working, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise Cancelled("the client went away before its answer was there")
-        return working.result()
+        return await work
+    except asyncio.CancelledError:
+        # ours, unless somebody else cancelled the task as well
+        if left and task.uncancel() <= before:
+            raise Cancelled("the client went away before its answer was there") from None
+        raise
     finally:
+        works = False
         gone.cancel()
-        working.cancel()
-        with suppress(asyncio.CancelledError, Exception):
-            await working  # also when it has failed just while the client left: nobody else looks at that

@@ -1,9 +1,36 @@
 """What the headers of a request say of its client: whose key it has, whose SDK it is, and where it comes from."""
 
+from starlette.datastructures import Headers
 from starlette.requests import Request
+from starlette.types import Receive, Scope, Send
 
 _SDKS = {"openai_chat": {"mistral-client": "mistral"}}
 """SDKs that read a dialect of their own where they speak a wire of another provider: how their `User-Agent` begins."""
+
+
+class ClientRequest(Request):
+    """A request whose headers stand in a table: Starlette looks through all of them for each one that is asked for."""
+
+    def __init__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        super().__init__(scope, receive, send)
+        self._table = _Headers(scope)
+
+    @property
+    def headers(self) -> Headers:
+        """The headers; of two with the same name the first."""
+        return self._table
+
+
+class _Headers(Headers):
+    def __init__(self, scope: Scope) -> None:
+        super().__init__(scope=scope)
+        self._first = {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+    def __getitem__(self, key: str) -> str:
+        return self._first[key.lower()]
+
+    def __contains__(self, key: object) -> bool:
+        return isinstance(key, str) and key.lower() in self._first
 
 
 def sdk_of(request: Request, adapter: str) -> str | None:

@@ -179,9 +179,10 @@ class Gateway:
 
     async def caller(self, request: Request) -> Key:
         """The key with which a call is made. Raises `Refused` for one without a key, where there are keys."""
-        if self.access.open and (subject := certificate_of(request)) is not None:
-            return key_of_certificate(subject)
-        shown = None if self.access.open else signatures.shown(request)
+        if self.access.open:
+            subject = certificate_of(request)
+            return ANYBODY if subject is None else key_of_certificate(subject)
+        shown = signatures.shown(request)
         if shown is None:
             return self.access.key(key_of(request), peer_of(request))
         peer = peer_of(request)
@@ -441,8 +442,10 @@ def _wire(request: Request, body: Any) -> Data:
     """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-    query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
-    path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
+    path = path.removeprefix(scope.get("root_path", ""))
+    if scope["query_string"]:
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
+        path += f"?{urlencode(query)}" if query else ""
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
 
 

@@ -6,7 +6,7 @@ calls run at a time (spec/11-gateway.md#origin, #calls-in-flight).
 import asyncio
 import ipaddress
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
@@ -55,18 +55,21 @@ class Guard:
         if scope["path"] in _NOT_COUNTED:
             await self._app(scope, receive, send)
             return
-        with ExitStack() as admission:
-            try:
-                admission.enter_context(self._calls.admitted())
-            except InterlinguaError as problem:
-                await self._fail(Request(scope), problem)(scope, receive, send)
-                return
+        try:
+            self._calls.admit()
+        except InterlinguaError as problem:
+            await self._fail(Request(scope), problem)(scope, receive, send)
+            return
+        try:
             await self._app(scope, receive, send)
+        finally:
+            self._calls.left()
 
     def _refused(self, scope: Scope) -> Refused | None:
         headers = dict(scope["headers"])
         host = headers.get(b"host", b"").decode("latin-1").lower()
-        if sum(name in _ONCE for name, _ in scope["headers"]) > len(_ONCE & headers.keys()):
+        once = [name for name, _ in scope["headers"] if name in _ONCE]
+        if len(once) > len(set(once)):
             return Refused(
                 "invalid_request", "the call has a header twice that says one thing: host, origin or a key", 400
             )

@@ -9,6 +9,7 @@ from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.sessions import Appended, SessionInfo, Watched
+from interlingua.sessions.appending import drafts_of
 from interlingua.sessions.rows import ToolCallRow
 from interlingua.v1 import sessions_pb2 as messages
 from interlingua.v1 import types_pb2 as types
@@ -34,14 +35,7 @@ def drafts(request: messages.AppendMessagesRequest) -> list[Data]:
             given = json.loads(request.messages_json) if request.messages_json else []
     if not isinstance(given, list) or not given:
         raise InvalidRequest("there is no message to append", path="/messages")
-    return [_validated(one, f"/{position}") for position, one in enumerate(given)]
-
-
-def _validated(message: Any, at: str) -> Data:
-    try:
-        return translate.load(message, "Message")
-    except InvalidRequest as problem:
-        raise moved(problem, at) from None
+    return drafts_of(given)
 
 
 def moved(problem: InvalidRequest, at: str) -> InvalidRequest:

@@ -3,7 +3,8 @@ Appending: messages get their place in a session, with the rows of their tool ca
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.check import broken_rules
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.validate import check_plain, validate
 from interlingua.client.call_ids import renamed
 from interlingua.events import MESSAGE_APPENDED, MESSAGE_SUPERSEDED
 from interlingua.sessions import calls
@@ -51,6 +53,12 @@ def drafts_of(values: Any) -> list[Message]:
     given = values if isinstance(values, (list, tuple)) else [values]
     if not given:
         raise InvalidRequest("there is no message to append")
+    plain = json.plain(list(given))
+    if all(isinstance(one, dict) and isinstance(one.get("content"), list) for one in plain):
+        with suppress(InvalidRequest, RecursionError):  # all of them in one look, as the messages of a request
+            check_plain(plain)
+            validate({"messages": plain})
+            return plain
     found: list[Message] = []
     for position, value in enumerate(given):
         try:
@@ -153,21 +161,28 @@ def _bound(change: Change, drafts: Sequence[Message], rules: Rules) -> list[Mess
     return messages
 
 
-def demand_sound(message: Message, position: int, rules: Rules) -> None:
-    """Raises `InvalidRequest` with every rule that a message breaks by itself, which fits the schema."""
-    found = broken_rules(message, rules.profile)
-    if message["metadata"].get("user_id") or message["metadata"].get("team_id"):
-        found += _private(message)
+def demand_sound(messages: Iterable[tuple[int, Message]], rules: Rules) -> None:
+    """Raises `InvalidRequest` with every rule that messages break, each by itself, at the places that are given with them.
+    They fit the schema."""
+    found: list[Violation] = []
+    for position, message in messages:
+        broken = broken_rules(message, rules.profile)
+        metadata = message["metadata"]
+        if metadata.get("user_id") or metadata.get("team_id"):
+            broken += _private(metadata)
+        if broken:
+            found += [{**one, "path": f"/{position}{one['path']}"} for one in broken]
     if found:
-        found = [{**one, "path": f"/{position}{one['path']}"} for one in found]
         raise InvalidRequest(found[0]["message"], path=found[0]["path"], violations=found)
 
 
-def _private(message: Message) -> Iterator[Violation]:
-    for name in ("user_id", "team_id"):
-        if "@" in (message["metadata"].get(name) or ""):
-            told = "a principal is a pseudonym, usr_ or team_ and a ULID; an e-mail address is not stored"
-            yield {"rule": "pseudonymous", "path": f"/metadata/{name}", "message": told}
+def _private(metadata: dict[str, Any]) -> list[Violation]:
+    told = "a principal is a pseudonym, usr_ or team_ and a ULID; an e-mail address is not stored"
+    return [
+        {"rule": "pseudonymous", "path": f"/metadata/{name}", "message": told}
+        for name in ("user_id", "team_id")
+        if "@" in (metadata.get(name) or "")
+    ]
 
 
 def _refused(rule: str, path: str, message: str) -> InvalidRequest:
@@ -180,8 +195,7 @@ def _refused(rule: str, path: str, message: str) -> InvalidRequest:
 def _store(change: Change, messages: list[Message], rules: Rules) -> None:
     """Writes messages and the rows of their calls."""
     calls_of_ours = _calls(change, messages)
-    for position, message in enumerate(messages):
-        demand_sound(message, position, rules)
+    demand_sound(enumerate(messages), rules)
     now = write_time(change.now)
     rows = [
         to_row(change.rows.tenant, message, None, change.now if message["created_at"] == now else None)

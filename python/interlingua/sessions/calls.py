@@ -70,8 +70,8 @@ def rebuilt(rows: Iterable[MessageRow]) -> list[ToolCallRow]:
         status = status_of(message)
         if status == "partial":
             continue
-        for call in opened(row, message["content"], status):
-            calls[call.id] = call
+        for one in opened(row, message["content"], status):
+            calls[one.id] = one
         result = result_in(message["content"]) if row.superseded_by is None else None
         if result is not None and (call := calls.get(result["tool_use_id"])) is not None:
             calls[call.id] = answered(call, row, result)

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, Final
 
 from interlingua.sessions import tables
@@ -16,6 +17,9 @@ _BUSY_S = 30.0
 """How long a transaction waits for one of another process."""
 _TOGETHER_S: Final = 0.01
 """How long works are carried out in one transaction before those that are done are told."""
+_ROWS_AT_ONCE: Final = 20
+"""How many rows one INSERT adds: many at a time cost two thirds of what each alone costs. One text for all that are whole,
+so that it is prepared once; SQLite takes 32,766 parameters, older ones 999."""
 
 
 class _Statements:
@@ -31,8 +35,12 @@ class _Statements:
         self._connection.execute(statement, parameters)
 
     def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-        self._connection.executemany(statement, rows)
+        insert, values = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ", f"({', '.join('?' * len(columns))})"
+        whole = len(rows) - len(rows) % _ROWS_AT_ONCE
+        for start in range(0, whole, _ROWS_AT_ONCE):
+            some = chain.from_iterable(rows[start : start + _ROWS_AT_ONCE])
+            self._connection.execute(insert + ", ".join([values] * _ROWS_AT_ONCE), tuple(some))
+        self._connection.executemany(insert + values, rows[whole:])
 
 
 class SqliteStorage:
@@ -118,6 +126,7 @@ class SqliteStorage:
         connection.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a loss of power
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA secure_delete = ON")  # what is deleted stands in no free page of the file
+        connection.execute("PRAGMA temp_store = MEMORY")  # so does what a part of a transaction has to be undone with
         return connection
 
     def _prepare(self, connection: sqlite3.Connection) -> None:

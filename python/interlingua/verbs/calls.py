@@ -43,19 +43,27 @@ class Calls:
         """Whether there is no room for one more."""
         return self.running >= self.limit
 
-    @contextmanager
-    def admitted(self) -> Generator[None]:
-        """Counts a call while it runs. Raises `ProviderError` when there is no room, or the server is ending."""
+    def admit(self) -> None:
+        """Counts a call that begins; `left` ends it. Raises `ProviderError` when there is no room, or the server is ending."""
         self._arrived += 1
         if self._refusing:
             raise shut_down("the server is shutting down and takes no new calls; ask another one")
         if self.full:
             raise _busy(self.limit, 1 + self._chance())
         self.running += 1
+
+    def left(self) -> None:
+        """A call that was admitted has ended."""
+        self.running -= 1
+
+    @contextmanager
+    def admitted(self) -> Generator[None]:
+        """Counts a call while it runs. Raises as `admit`."""
+        self.admit()
         try:
             yield
         finally:
-            self.running -= 1
+            self.left()
 
     @contextmanager
     def cut_by(self, end: End) -> Generator[None]:
@@ -63,25 +71,9 @@ class Calls:
         with _member(self._calls, end):
             yield
 
-    @contextmanager
-    def cut_off(self) -> Generator[None]:
+    def cut_off(self) -> "CutOff":
         """For a call that answers once: at the end of grace its task is interrupted. Raises `ProviderError` then."""
-        task = cast("asyncio.Task[object]", asyncio.current_task())
-        cut = False
-
-        def end() -> None:
-            nonlocal cut
-            cut = True
-            task.cancel()
-
-        with self.cut_by(end):
-            try:
-                yield
-            except asyncio.CancelledError:
-                # ours, unless the client has gone as well
-                if cut and task.uncancel() == 0:
-                    raise shut_down() from None
-                raise
+        return CutOff(self._calls)
 
     @contextmanager
     def watching(self, end: End) -> Generator[None]:
@@ -114,6 +106,30 @@ class Calls:
     def end(self) -> None:
         """Cuts off the calls that still run."""
         _end(self._calls)
+
+
+class CutOff:
+    """`Calls.cut_off`: a class, for every call enters it, and generators are dear."""
+
+    __slots__ = ("_calls", "_cut", "_task")
+
+    def __init__(self, calls: set[End]) -> None:
+        self._calls = calls
+        self._cut = False
+
+    def __enter__(self) -> None:
+        self._task = cast("asyncio.Task[object]", asyncio.current_task())
+        self._calls.add(self._end)
+
+    def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, _: object) -> None:
+        self._calls.discard(self._end)
+        # ours, unless the client has gone as well
+        if self._cut and isinstance(problem, asyncio.CancelledError) and self._task.uncancel() == 0:
+            raise shut_down() from None
+
+    def _end(self) -> None:
+        self._cut = True
+        self._task.cancel()
 
 
 async def until(messages: AsyncIterator[T], interrupt: Interrupt) -> AsyncIterator[T]:

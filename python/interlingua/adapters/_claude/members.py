@@ -12,7 +12,7 @@ def kept_stops(stop: list[str], writing: Writing) -> list[str]:
     """The stop texts that are taken; one of white space alone is not."""
     kept: list[str] = []
     for position, text in enumerate(stop):
-        if text.strip() or writing.same("stop"):
+        if text.strip():
             kept.append(text)
         else:
             message = "the target takes no stop text of white space"
@@ -52,7 +52,7 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     if name != "top_k":
         return within(name, value, 0, 1, writing)
     fitted = max(int(value), 0)
-    if fitted == value or writing.same(name):
+    if fitted == value:
         return value
     writing.loss.replace((name,), fitted, "unsupported_value", "weakened", "the target takes a whole number")
     return fitted
@@ -64,7 +64,7 @@ def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
     if name == "top_p" and tempered and writing.says("temperature_or_top_p", "temperature", "top_p"):
         return "combination", "the model takes temperature or top_p"
     taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
-    if budgeted and not taken and not writing.same(name, "reasoning"):
+    if budgeted and not taken:
         return "combination", f"the target does not take this {name} together with reasoning"
     return None
 

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint, note, record_quirk
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.reasoning import refuses_budget
 from interlingua.adapters._claude.values import (
     ASSISTANT,
     MAX_CACHE_MARKS,
@@ -63,34 +62,13 @@ def record_quirks(
 _MOST_READINGS: Final = 6  # what is left alone may bring to light what its repair had hidden
 
 
-def record_member_quirks(
-    request: Item, reading: Reading, endpoint: Endpoint, longest_name: int, forced: bool, wires: list[Item]
-) -> None:
-    """Notes what is odd of the members of a request beside its messages and tools, and the names that do not fit.
-
-    `longest_name` is that of a tool, `forced` says that a call is demanded, `wires` are the messages as they came.
-    """
+def record_tool_quirks(request: Item, reading: Reading, longest_name: int) -> None:
+    """Notes the names of tools, of at most `longest_name` characters, that do not fit, and calls in a request without tools."""
     encoding = request["provider_state"]["encoding"]
     if reading.has_odd_names() and (names := [name for name in reading.names if not is_plain_name(name, longest_name)]):
         encoding["names"] = sorted(names)
-    tools: list[Item] = request.get("tools") or []
-    if not tools and reading.has_calls():
-        record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
-    choice: Item | None = request.get("tool_choice")
-    if not tools and (choice is not None or "parallel_tool_calls" in request):
-        record_quirk(request, encoding, "tool_choice", "combination", endpoint.adapter)
-    if choice is not None and "name" in choice and not any(tool["name"] == choice["name"] for tool in tools):
-        record_quirk(request, encoding, "tool_choice", "tool_choice", endpoint.adapter)
-    reasoning: Item | None = request.get("reasoning")
-    options: Item = (request.get("options") or {}).get(endpoint.adapter) or {}
-    if "thinking" in options and (reasoning is None or reasoning.keys() == {"effort"}):
-        record_quirk(request, encoding, "options/thinking", "combination", endpoint.adapter)
-    if "tool_choice" in options and choice is None and "parallel_tool_calls" not in request:
-        record_quirk(request, encoding, "options/tool_choice", "combination", endpoint.adapter)
-    if "toolConfig" in options and choice is None and not tools:
-        record_quirk(request, encoding, "options/toolConfig", "combination", endpoint.adapter)
-    if reasoning is not None and "budget_tokens" in reasoning and refuses_budget(forced, wires):
-        record_quirk(request, encoding, "reasoning", "combination", endpoint.adapter)
+    if not request.get("tools") and reading.has_calls():
+        record_quirk(request, encoding, "tools", "required_default", reading.adapter)
 
 
 def _ends_in_space(answer: Item) -> bool:
@@ -121,8 +99,6 @@ def _note_entry(entry: dict[str, Any], request: Item, endpoint: Endpoint) -> Non
             _note(request["tools"][int(position)], "tools", endpoint)
         case ["messages", _, *_]:
             pass
-        case ["options", _, name, *_]:
-            record_quirk(request, encoding, f"options/{name}", entry["code"], endpoint.adapter)
         case _:
             pass
 

@@ -84,7 +84,7 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
     fitted: Item = {"type": kind}
     if kind == "tool":
         tool = _offered(choice["name"], provided, writing)
-        if writing.had_quirk("tool_choice", "tool_choice") or (tool is not None and tool.get("kind") == "provider"):
+        if tool is not None and tool.get("kind") == "provider":
             fitted["name"] = choice["name"]
         elif tool is None:
             return choose("auto", "the chosen tool is not offered here", writing)

@@ -9,9 +9,9 @@ from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
-from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
+from interlingua.adapters._claude.quirks import record_quirks, record_tool_quirks
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string, wire_model
+from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._members import (
@@ -23,11 +23,12 @@ from interlingua.adapters._members import (
     SWITCH,
     TEXT,
     TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
-    put_back_silent,
+    model_to_wire,
     whole,
     within_limit,
     write_members,
@@ -68,19 +69,18 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     reasoning: dict[str, Any] | None = request.get("reasoning")
     if not reasoning:
         return
-    chosen = reasoning
     code = "reasoning_mapped"
-    if not writing.keeps_reasoning(bool(body.get("tools"))):
-        # between tools reasoning has the budget of many answers, where it was asked for so
-        most = writing.known("reasoning").get("max_output_tokens")
-        limit = None if writing.same_origin and body.get("tools") else body.get("max_tokens", most)
-        chosen = claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
+    known = writing.known("reasoning")
+    # between tools reasoning has the budget of many answers, where it was asked for so
+    limit = (
+        None if writing.same_origin and body.get("tools") else body.get("max_tokens", known.get("max_output_tokens"))
+    )
+    chosen = claude.fitted(reasoning, limit, MODES, known)
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
-    refused = chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"])
-    if refused and not writing.had_quirk("reasoning", "combination"):
+    if chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"]):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
-    if chosen is not reasoning:
+    if chosen != reasoning:
         claude.report(reasoning, chosen, code, writing.loss)
     thinking: Wire = {}
     if "mode" in chosen:
@@ -117,9 +117,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     members.read(_ROWS, _APART)
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
-    encoding = members.encoding
-    if "body_version" in endpoint.dialect and body.get("anthropic_version") != endpoint.dialect["body_version"]:
-        encoding["cloud_version"] = body.get("anthropic_version")
+    encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     messages_from_wire(body["messages"], reading, messages)
@@ -128,9 +126,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
-    choice = body.get("tool_choice")
-    forced = isinstance(choice, dict) and choice.get("type") in ("any", "tool")
-    record_member_quirks(request, reading, endpoint, LONGEST_TOOL_NAME, forced, body["messages"])
+    record_tool_quirks(request, reading, LONGEST_TOOL_NAME)
+    _BODY.keep(request, body, endpoint)
     record_quirks(request, reading, endpoint, _with_format)
     return extract_format(request), []
 
@@ -142,8 +139,6 @@ def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
     if type(value) is not str or not value:
         return False
     members.request["model"] = members.endpoint.model_id(value) or ""
-    if "{model}" in members.endpoint.dialect.get("path", PATH):
-        members.encoding["model"] = True  # the address names it already
     return True
 
 
@@ -162,10 +157,7 @@ def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not str:
-        return False
-    members.encoding["body_version"] = value
-    return True
+    return type(value) is str  # that of a cloud
 
 
 def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
@@ -187,8 +179,6 @@ def _read_settings(name: str, value: Any, members: Members[Reading]) -> bool:
     said = {member: item for member, item in value.items() if item is not None}
     if wrong_member(NAME, {name: said}, _ROWS) is not None:
         return False
-    if not said or len(said) < len(value):
-        members.silent(name, {member: None for member in value if member not in said})
     try:
         match name:
             case "tool_choice":
@@ -250,12 +240,11 @@ def _read_output_format(name: str, value: Any, members: Members[Reading]) -> boo
     if found is None or (isinstance(config, dict) and config.get("format") is not None):
         return False
     members.request["response_format"] = found
-    members.encoding["output_format"] = True
     return True
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model),
+    "model": Row(TEXT, read=_read_model, says=("model",)),
     "max_tokens": Row(COUNT, "max_output_tokens"),
     "temperature": Row(NUMBER, "temperature"),
     "top_p": Row(NUMBER, "top_p"),
@@ -266,12 +255,18 @@ _ROWS: Final[Rows] = {
     "service_tier": Row(TEXT, "service_tier"),
     "tools": Row(LIST, read=_read_tools),
     "tool_choice": Row(
-        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)}, read=_read_settings
+        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
+        read=_read_settings,
+        says=("tool_choice", "parallel_tool_calls"),
     ),
-    "thinking": Row({"type": Row(TEXT), "budget_tokens": Row(COUNT), "display": Row(TEXT)}, read=_read_settings),
-    "output_config": Row({"effort": Row(TEXT)}, read=_read_settings),
-    "output_format": Row(OBJECT, read=_read_output_format),
-    "cache_control": Row(OBJECT, read=_read_cache),
+    "thinking": Row(
+        {"type": Row(TEXT), "budget_tokens": Row(COUNT), "display": Row(TEXT)},
+        read=_read_settings,
+        says=("reasoning",),
+    ),
+    "output_config": Row({"effort": Row(TEXT)}, read=_read_settings, says=("reasoning", "response_format")),
+    "output_format": Row(OBJECT, read=_read_output_format, says=("response_format",)),
+    "cache_control": Row(OBJECT, read=_read_cache, says=("cache",)),
     "anthropic_version": Row(ANYTHING, read=_read_version),
 }
 
@@ -342,24 +337,21 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     version = _version(encoding, endpoint)
     writing.stricter = version >= STRICTER_VERSION
     body: Wire = {}
-    model = endpoint.model or wire_model(request.get("model"))
-    if model is not None and ("{model}" not in endpoint.dialect.get("path", PATH) or "model" in encoding):
-        body["model"] = model
     try:
         tools_to_wire(request, body, writing)
         messages_to_wire(request, body, writing)
-        tool_choice_to_wire(request, body, writing)
-        if (limit := request.get("max_output_tokens")) is not None:
-            body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
-        reasoning_to_wire(request, body, writing)
-        _default_limit(body, writing)
-        _members_to_wire(request, body, encoding, writing)
+        _members_to_wire(request, body, writing)
+        _BODY.put_back(body, writing)
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
+    if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
+        _betas_to_wire(encoding, body, writing)
+    if "provider_state" in request and not writing.same_origin:
+        report_foreign_state(request, endpoint, loss, ())
     writing.finish()
     return {
         "method": "POST",
-        "path": _path(request, model, endpoint),
+        "path": _path(request, model_to_wire(request, endpoint), endpoint),
         "headers": _headers(request, encoding, version, endpoint),
         "body": body,
     }, loss.entries
@@ -404,7 +396,7 @@ def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
 
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
-    if "max_tokens" not in body and not writing.same("max_output_tokens"):
+    if "max_tokens" not in body:
         limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
@@ -414,22 +406,23 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         )
 
 
-def _members_to_wire(request: Request, body: Wire, encoding: Mapping[str, Any], writing: Writing) -> None:
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages, instructions and tools."""
+    dialect = writing.endpoint.dialect
+    if "{model}" not in dialect.get("path", PATH) and (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
+    tool_choice_to_wire(request, body, writing)
+    if (limit := request.get("max_output_tokens")) is not None:
+        body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
+    reasoning_to_wire(request, body, writing)
+    _default_limit(body, writing)
     write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
-    body_version = writing.endpoint.dialect.get("body_version", encoding.get("body_version"))
-    if "cloud_version" in encoding and "body_version" in writing.endpoint.dialect:
-        body_version = encoding["cloud_version"]
-    if body_version is not None:
-        body["anthropic_version"] = body_version
+    if "body_version" in dialect:
+        body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
         options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
-    if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
-        _betas_to_wire(encoding, body, writing)
-    put_back_silent(body, encoding)
-    if "provider_state" in request and not writing.same_origin:
-        report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
 _SETTINGS: Final = ("thinking", "tool_choice")
@@ -484,9 +477,7 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    outer, writing.as_read = writing.as_read, writing.as_read or writing.same("cache")
     writing.mark(body, value, ())
-    writing.as_read = outer
 
 
 def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -494,20 +485,15 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    if not writing.same("response_format"):
-        if not can_be_enforced(schema):
-            writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-            return
-        schema = enforced(schema, writing.loss, (*path, "schema"))
+    if not can_be_enforced(schema):
+        writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
+        return
+    schema = enforced(schema, writing.loss, (*path, "schema"))
     for name, severity in _FORMAT_MEMBERS.items():
         if wanted.get(name) is not None and wanted[name] is not False:
             writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
     report_unknown(wanted, _FORMAT, writing.loss, path)
-    wire = {"type": "json_schema", "schema": schema}
-    if writing.encoding.get("output_format"):
-        body["output_format"] = wire
-    else:
-        body.setdefault("output_config", {})["format"] = wire
+    body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
 
 
 _FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
@@ -518,7 +504,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     metadata: dict[str, Any] = request.get("metadata") or {}
     kept: dict[str, Any] = {}
     for name, value in metadata.items():
-        if (name == "user_id" and isinstance(value, str)) or writing.same("metadata"):
+        if name == "user_id" and isinstance(value, str):
             kept[name] = value
         else:
             writing.loss.drop(
@@ -533,7 +519,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             writing.loss.move(
                 ("user",), ("metadata", "user_id"), "unsupported_field", "representation", "the user's id"
             )
-    if kept or writing.same_origin:
+    if kept:
         body["metadata"] = kept
 
 
@@ -541,7 +527,7 @@ _TIERS: Final = ("auto", "standard_only")
 
 
 def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if tier in _TIERS or writing.same("service_tier"):
+    if tier in _TIERS:
         body["service_tier"] = tier
     elif tier == "default":
         body["service_tier"] = "standard_only"
@@ -563,6 +549,9 @@ _WRITERS: Final[dict[str, Writer[Writing]]] = {
     "stream": _stream,
     "cache": _cache,
 }
+
+
+_BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -425,14 +425,14 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
     parallel = request.get("parallel_tool_calls")
     if choice is None and parallel is None:
         return
-    if not (body.get("tools") or writing.had_quirk("tool_choice", "combination")):
+    if not body.get("tools"):
         _drop_choice(choice, parallel, writing)
         return
     wire: Wire = {}
     if choice is not None:
         fitted = fitted_choice(choice, writing, provided=True)
         wire = {**fitted, "type": TOOL_CHOICE.there[fitted["type"]]}
-    elif not writing.same("tool_choice", "parallel_tool_calls"):
+    else:
         wire["type"] = "auto"
         writing.loss.replace(
             ("tool_choice",),
@@ -442,7 +442,7 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
             "the parallel switch stands in a choice",
         )
     if parallel is not None:
-        if wire.get("type") == "none" and not writing.same("tool_choice", "parallel_tool_calls"):
+        if wire.get("type") == "none":
             writing.loss.drop(
                 ("parallel_tool_calls",), "combination", "representation", "without calls there are none at once"
             )

@@ -298,7 +298,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     """A text in the form that it came in; None for one without visible characters, which is reported."""
     text: str = block["text"]
     spelt: Mapping[str, Any] = writing.spelt_of(block) if "provider_state" in block else NOTHING
-    cited = "citationsContent" in spelt and place == ASSISTANT
+    cited = spelt.get("citationsContent") is not None and place == ASSISTANT
     if not cited and not text.strip() and not writing.as_read and not (text and _was_blank(spelt)):
         writing.loss.drop(
             path, "empty_content", "representation", "the target takes no text without visible characters"
@@ -310,7 +310,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         where = (*path, "citations", position)
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
     kind = "text"
-    if "json" in spelt and place == RESULT and json_value(text) is not NO_JSON:
+    if spelt.get("json") is not None and place == RESULT and json_value(text) is not NO_JSON:
         kind = "json"
     elif place in (USER, SYSTEM) and _is_guarded(writing.owned(block)):
         kind = "guardContent"

@@ -9,7 +9,7 @@ from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
-from interlingua.adapters._claude.quirks import record_member_quirks, record_quirks
+from interlingua.adapters._claude.quirks import record_quirks, record_tool_quirks
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
@@ -28,12 +28,12 @@ from interlingua.adapters._members import (
     OBJECT,
     TEXT,
     TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
     is_number,
-    put_back_silent,
     within,
     within_limit,
     write_members,
@@ -98,22 +98,16 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     spelt = (
         writing.encoding.get("thinking") if writing.same_model else writing.endpoint.dialect.get("reasoning_control")
     )
-    chosen = reasoning
     code = "reasoning_mapped"
-    if not writing.keeps_reasoning("toolConfig" in body):
-        # between tools reasoning has the budget of many answers, where it was asked for so
-        limit = None if writing.same_origin and "toolConfig" in body else request.get("max_output_tokens")
-        chosen = (
-            _fitted_nova(reasoning)
-            if spelt == NOVA
-            else claude.fitted(reasoning, limit, MODES, writing.known("reasoning"))
-        )
+    if spelt == NOVA:
+        chosen = _fitted_nova(reasoning)
+    else:
+        chosen = claude.fitted(reasoning, request.get("max_output_tokens"), MODES, writing.known("reasoning"))
     forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
-    refused = "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or [])
-    if refused and not writing.had_quirk("reasoning", "combination"):
+    if "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or []):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
-    if chosen is not reasoning:
+    if chosen != reasoning:
         claude.report(reasoning, chosen, code, writing.loss)
     report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
     if spelt == NOVA:
@@ -161,9 +155,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     reading = Reading(endpoint, ids)
     members: Members[Reading] = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
-    encoding = members.encoding
-    if encoding.get("thinking") == _THINKING:
-        del encoding["thinking"]  # it is the usual name
+    encoding: dict[str, Any] = members.words
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
     system = body.get("system")
@@ -171,13 +163,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         raise InvalidWire("system must be a list", path="/system")
     if system:
         messages.append(system_from_wire(system, reading))
-    elif system is not None:
-        members.silent("system", system)
     wires = body.get("messages")
     if type(wires) is list:
         messages_from_wire(wires, reading, messages)
-    elif "messages" not in body:
-        encoding["absent"] = ["messages"]  # a stored prompt has its own
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
@@ -185,10 +173,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
-    config = body.get("toolConfig")
-    choice = config.get("toolChoice") if isinstance(config, dict) else None
-    forced = isinstance(choice, dict) and not choice.keys().isdisjoint(("any", "tool"))
-    record_member_quirks(request, reading, endpoint, LONGEST_TOOL_NAME, forced, wires or [])
+    record_tool_quirks(request, reading, LONGEST_TOOL_NAME)
+    _BODY.keep(request, body, endpoint)
     record_quirks(request, reading, endpoint, _with_format)
     return extract_format(request), []
 
@@ -215,13 +201,10 @@ def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    said, nulls = without_nulls(value)
-    found = _format_from_wire(said)
+    found = _format_from_wire(without_nulls(value)[0])
     if found is None:
         return False
     members.request["response_format"] = found
-    if nulls or arguments_text(found["schema"]) != said["structure"]["jsonSchema"]["schema"]:
-        members.encoding["format"] = value
     return True
 
 
@@ -256,10 +239,11 @@ def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """How much to think, under any of its names; the first one counts."""
     found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
     reasoning = members.request.get("reasoning", {})
-    if found is None or not found.keys().isdisjoint(reasoning) or "thinking" in members.encoding:
+    if found is None or not found.keys().isdisjoint(reasoning):
         return False
     members.request["reasoning"] = {**reasoning, **found}
-    members.encoding["thinking"] = name
+    if name != _THINKING:
+        members.words["thinking"] = name
     return True
 
 
@@ -269,7 +253,7 @@ def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     members.request["top_k"] = top_k
     if name != "top_k":
-        members.encoding["top_k"] = name
+        members.words["top_k"] = name
     return True
 
 
@@ -289,16 +273,23 @@ _ROWS: Final[Rows] = {
             "stopSequences": Row(TEXTS, "stop"),
         }
     ),
-    "toolConfig": Row({"tools": Row(LIST), "toolChoice": Row(OBJECT)}, read=_read_tools),
-    "outputConfig": Row({"effort": Row(TEXT, read=_read_effort), "textFormat": Row(OBJECT, read=_read_format)}),
-    "additionalModelRequestFields": Row(
+    "toolConfig": Row({"tools": Row(LIST), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools),
+    "outputConfig": Row(
         {
-            **dict.fromkeys((_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking)),
-            "top_k": Row(NUMBER, read=_read_top_k),
-            "inferenceConfig": Row(ANYTHING, read=_read_top_k),
+            "effort": Row(TEXT, read=_read_effort, says=("reasoning",)),
+            "textFormat": Row(OBJECT, read=_read_format, says=("response_format",)),
         }
     ),
-    "serviceTier": Row({"type": Row(TEXT)}, read=_read_tier),
+    "additionalModelRequestFields": Row(
+        {
+            **dict.fromkeys(
+                (_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking, says=("reasoning",))
+            ),
+            "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
+            "inferenceConfig": Row(ANYTHING, read=_read_top_k, says=("top_k",)),
+        }
+    ),
+    "serviceTier": Row({"type": Row(TEXT)}, read=_read_tier, says=("service_tier",)),
     "requestMetadata": Row(OBJECT, "metadata"),
 }
 
@@ -346,8 +337,11 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     try:
         tools = _tools_to_wire(request, writing)
         messages_to_wire(request, body, writing)
-        _tool_config_to_wire(request, tools, body, writing)
+        if tools := _with_needed_tools(request, tools, writing):
+            body["toolConfig"] = {"tools": tools}
         _members_to_wire(request, body, writing)
+        _BODY.put_back(body, writing)
+        report_foreign_state(request, endpoint, loss, ())
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
     if writing.bare:
@@ -439,29 +433,27 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
     return CannotAdapt("the model takes no tools, so no conversation with calls", path=path, adapter=endpoint.adapter)
 
 
-def _tool_config_to_wire(request: Request, tools: list[Wire] | None, body: Wire, writing: Writing) -> None:
-    if not tools and writing.tools_used and not writing.had_quirk("tools", "required_default"):
-        if writing.lacks("supports_tools", "tools"):
-            raise _toolless(request, writing.endpoint)
-        schema: Wire = {"type": "object", "properties": {}}
-        named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
-        message = "the target takes calls in a conversation only together with tools"
-        writing.loss.replace(("tools",), named, "required_default", "representation", message)
-        tools = [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
-    config: Wire = {}
-    if tools:
-        config["tools"] = tools
-    choice = choice_to_wire(request, tools or [], writing)
-    if choice is not None:
-        config["toolChoice"] = choice
-    if config:
-        body["toolConfig"] = config
+def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writing) -> list[Wire] | None:
+    """The tools, or those that a conversation with calls must have."""
+    if tools or not writing.tools_used or writing.had_quirk("tools", "required_default"):
+        return tools
+    if writing.lacks("supports_tools", "tools"):
+        raise _toolless(request, writing.endpoint)
+    schema: Wire = {"type": "object", "properties": {}}
+    named = [{"name": name, "input_schema": schema} for name in writing.tools_used]
+    message = "the target takes calls in a conversation only together with tools"
+    writing.loss.replace(("tools",), named, "required_default", "representation", message)
+    return [{"toolSpec": {"name": name, "inputSchema": {"json": schema}}} for name in writing.tools_used]
 
 
 # ------------------------------------------------------------------------------------------ members
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages, instructions and tools."""
+    choice = choice_to_wire(request, (body.get("toolConfig") or {}).get("tools") or [], writing)
+    if choice is not None:
+        body["toolConfig"]["toolChoice"] = choice
     additional, effort = reasoning_to_wire(request, body, writing)
     inference: Wire = {}
     _inference_to_wire(request, inference, additional, writing)
@@ -480,11 +472,6 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
     if request.get("options"):
         options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
-    encoding = writing.encoding
-    put_back_silent(body, encoding)
-    if "messages" in (encoding.get("absent") or ()) and not body["messages"]:
-        del body["messages"]
-    report_foreign_state(request, writing.endpoint, writing.loss, ())
 
 
 _SETTINGS: Final = ("toolConfig",)
@@ -537,15 +524,9 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    spelling = writing.encoding.get("format")
-    if spelling is not None and _format_from_wire(without_nulls(spelling)[0]) == wanted:
-        output["textFormat"] = spelling
-        return
-    if not writing.same("response_format"):
-        schema = enforced(schema, writing, (*path, "schema"))
-    inner: Wire = {"schema": arguments_text(schema)}
+    inner: Wire = {"schema": arguments_text(enforced(schema, writing, (*path, "schema")))}
     for name in ("name", "description"):
-        if wanted.get(name) or (name in wanted and writing.same("response_format")):
+        if wanted.get(name):
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
@@ -563,7 +544,7 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     kept: Wire = {}
     for name, value in (request.get("metadata") or {}).items():
         taken = METADATA.fullmatch(name) and isinstance(value, str) and METADATA.fullmatch(value)
-        if (taken and len(kept) < _MOST_METADATA) or writing.same("metadata"):
+        if taken and len(kept) < _MOST_METADATA:
             kept[name] = value
         else:
             where = ("metadata", name)
@@ -575,12 +556,12 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         else:
             kept["user"] = user
             writing.loss.move(("user",), ("metadata", "user"), "unsupported_field", "representation", "the user's id")
-    if kept or writing.same_origin:
+    if kept:
         body["requestMetadata"] = kept
 
 
 def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.same("service_tier"):
+    if tier in TIERS:
         body["serviceTier"] = {"type": tier}
     else:
         severity = "representation" if tier == "auto" else "weakened"
@@ -638,6 +619,7 @@ _WRITTEN_APART: Final = frozenset(
     )
 )
 _WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier, "cache": _cache}
+_BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

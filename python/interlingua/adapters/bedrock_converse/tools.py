@@ -87,21 +87,16 @@ _TOOL: Final = Row(
 def tool_config_from_wire(config: Wire, members: Members[Reading]) -> None:
     """The tools and the choice; what is not known of them stays an option."""
     others: Wire = {}
-    silent: Wire = {}
     for name, value in config.items():
         match name:
             case _ if value is None or (name == "tools" and value == []):
-                silent[name] = value
+                pass
             case "tools" if type(value) is list:
                 members.request["tools"] = _tools_from_wire(value, members.reading)
             case "toolChoice" if (choice := _choice_from_wire(_without_nulls(value))) is not None:
                 members.request["tool_choice"] = choice
-                if None in value.values():
-                    silent[name] = {kind: None for kind in value if value[kind] is None}
             case _:
                 others[name] = value
-    if silent or not config:
-        members.silent("toolConfig", silent)
     if others:
         members.options["toolConfig"] = others
         members.reading.unusual = members.reading.unusual or "tools" in others
@@ -274,7 +269,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     report_parallel(request, writing.loss)
     if choice is None:
         return None
-    if not tools and not writing.had_quirk("tool_choice", "combination"):
+    if not tools:
         drop_choice(choice, writing.loss)
         return None
     if choice["type"] == "none":

@@ -119,7 +119,7 @@ def _content_from_wire(
 ) -> list[Block]:
     """The blocks of `content`, and how it was spelt."""
     content = message.get("content")
-    calls = bool(message.get("tool_calls"))
+    calls = role == ASSISTANT and bool(message.get("tool_calls"))
     if content is None:
         if "content" not in message and not calls:
             spelt["content"] = MISSING
@@ -186,6 +186,9 @@ def _result_from_wire(message: Wire, reading: Reading, spelt: dict[str, Any]) ->
     encoding: dict[str, Any] = {}
     if open_envelope(block["content"], encoding):
         block["is_error"] = True
+        if encoding.get("envelope") == "bare":  # its text is empty now, and stays, as one does that was read so
+            kept: dict[str, Any] = block["content"][0].setdefault("provider_state", reading.endpoint.state())
+            kept.setdefault("encoding", {}).setdefault("spelt", {})["text"] = {"raw": ""}
     if canonical is None or encoding:
         state = block["provider_state"] = reading.endpoint.state()
         if canonical is None:
@@ -308,8 +311,9 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
 def _content(parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> Any:
     """The content of a message: a lone plain text is a string, but in an answer; spelt as it was read, where it was."""
     word = spelt.get("content")
-    lone = len(parts) == 1 and parts[0].keys() == _TEXT_PART and parts[0]["type"] == "text" and parts[0]["text"]
-    return parts[0]["text"] if lone and (word == _STRING if answer else word != _LIST) else parts
+    lone = len(parts) == 1 and parts[0].keys() == _TEXT_PART and parts[0]["type"] == "text"
+    said = parts[0]["text"] if lone else ""
+    return said if type(said) is str and said and (word == _STRING if answer else word != _LIST) else parts
 
 
 def _put_content(wire: Wire, parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> None:
@@ -480,7 +484,7 @@ def _result_to_wire(message: Message, path: Path, spelt: Mapping[str, Any], writ
     ]
     failed = bool(block.get("is_error"))
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
-    if not parts and not failed and "content" not in spelt:
+    if not parts and not failed and spelt.get("content", _LIST) == _LIST:
         parts = [{"type": "text", "text": _fill((*where, "content"), writing)}]
     envelop(parts, "text", failed=failed, spelling=writing.encoding_of(block).get("envelope"))
     _put_content(wire, parts, spelt)

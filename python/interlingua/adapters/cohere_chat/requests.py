@@ -322,7 +322,14 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", NAME)
-    names = {tool["name"] for tool in request.get("tools") or ()}
+    names: set[str] = set()
+    again: set[str] = set()
+    for tool in request.get("tools") or ():
+        if tool["name"] in names and tool.get("kind") != "provider":
+            again.add(tool["name"])
+        names.add(tool["name"])
+    if again:
+        encoding["again"] = sorted(again)
     names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
     if odd := [name for name in names if not is_name(name)]:
         encoding["names"] = sorted(odd)

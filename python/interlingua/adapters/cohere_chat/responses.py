@@ -100,8 +100,15 @@ def end_to_wire(response: Response, writing: Writing) -> Wire:
         end["usage"] = usage_to_wire(usage, own=writing.same_origin)
     logprobs = response.get("logprobs")
     if logprobs is not None and logprobs.keys() == {_LOGPROBS}:
-        end["logprobs"] = logprobs[_LOGPROBS]
+        pieces = logprobs[_LOGPROBS]
+        if writing.same_origin or _are_pieces(pieces):
+            end["logprobs"] = pieces
     return end
+
+
+def _are_pieces(value: Any) -> bool:
+    """Whether log probabilities are told as the wire does: for pieces of text with the ids of their tokens."""
+    return type(value) is list and all(type(piece) is dict and "token_ids" in piece for piece in value)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

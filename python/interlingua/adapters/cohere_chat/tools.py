@@ -27,8 +27,9 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters.cohere_chat.parts import OPAQUE_MEMBERS, is_own_item, opaque
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
 Block = dict[str, Any]
 Tool = dict[str, Any]
@@ -117,6 +118,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     strict = _can_be_strict(functions, writing)
     none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     written: list[Wire] = []
+    names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         if writing.refuses("tools", "tools"):
@@ -129,6 +131,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             message = "the wire cannot name a tool: only those are offered that may be called"
             writing.loss.drop(path, "tool_choice", "weakened", message)
         elif (wire := _tool_to_wire(tool, path, writing, strict=strict)) is not None:
+            if tool.get("kind") != "provider":
+                if tool["name"] in names and not writing.had_twice(tool["name"]):
+                    raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+                names.add(tool["name"])
             written.append(wire)
     if written:
         body["tools"] = written

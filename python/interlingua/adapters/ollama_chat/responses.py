@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
+    has_tokens,
     report_alternatives,
     report_end,
     report_logprobs,
@@ -72,8 +73,9 @@ def end_to_wire(response: Response, writing: Writing, message: Wire, created_at:
     body["message"] = message
     if (usage := response.get("usage")) is not None:
         body.update(usage_to_wire(usage, own=own))
-    content = (response.get("logprobs") or NOTHING).get("content")
-    if isinstance(content, list):
+    logprobs = response.get("logprobs") or NOTHING
+    content = logprobs.get("content")
+    if isinstance(content, list) and (own or has_tokens(logprobs)):
         body["logprobs"] = content
     body["done"] = True
     raw = response.get("finish_reason_raw")

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
+    has_tokens,
     report_end,
     report_logprobs,
     report_rest,
@@ -168,7 +169,7 @@ def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wi
     logprobs = choice.get("logprobs")
     if logprobs is None:
         return None
-    if not is_logprobs(logprobs):
+    if not has_tokens(logprobs):
         report_logprobs(choice, writing.loss, path)
         return None
     wire = logprobs_to_wire(logprobs)
@@ -176,11 +177,6 @@ def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wi
         message = "every token has a list of others here, though it be empty"
         writing.loss.replace((*path, "logprobs"), wire, "required_default", "representation", message)
     return wire
-
-
-def is_logprobs(logprobs: dict[str, Any]) -> bool:
-    """Whether log probabilities have the shape of this wire."""
-    return isinstance(logprobs.get("content"), list) or isinstance(logprobs.get("refusal"), list)
 
 
 def logprobs_to_wire(logprobs: Mapping[str, Any]) -> Wire:

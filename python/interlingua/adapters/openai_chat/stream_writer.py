@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._answers import has_tokens
 from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
@@ -12,7 +13,6 @@ from interlingua.adapters.openai_chat.responses import (
     answer_id,
     as_told,
     finish_to_wire,
-    is_logprobs,
     logprobs_to_wire,
     message_path,
     stop_to_wire,
@@ -307,7 +307,7 @@ class _Writer(Writer):
             finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
             finish.update(stop_to_wire(choice, content, self.endpoint.dialect))
             logprobs = choice.get("logprobs")
-            if logprobs is not None and (own or is_logprobs(logprobs)):
+            if logprobs is not None and (own or has_tokens(logprobs)):
                 finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)
             last = {"index": number, "delta": {}, "logprobs": None, **finish}
             self.put(None, {**self.identity, "choices": [last]})

@@ -614,6 +614,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
     kind = "custom" if custom else "function"
     namespace = call_namespace(item) if len(item) > 4 else None
     if namespace is not None:
+        reading.names.add(name)
         name = joined(namespace, name)
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)

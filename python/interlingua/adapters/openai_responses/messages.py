@@ -133,23 +133,21 @@ def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
 
 
 def _stored(messages: list[Message], continued: bool, endpoint: Endpoint) -> frozenset[int]:
-    """The results whose calls the provider keeps: with the beginning of the conversation, or in items of its own tools."""
-    provided = {
-        block["value"]["call_id"]
-        for message in messages
-        if message["role"] == "assistant"
-        for block in message["content"]
-        if block["type"] == "opaque" and endpoint.owns(block) and isinstance(block["value"].get("call_id"), str)
-    }
-    if not (continued or provided):
-        return frozenset()
-    return frozenset(
-        position
-        for position, message in enumerate(messages)
-        if message["role"] == "tool"
-        and message["content"]
-        and _is_stored(message["content"][0], continued, provided, endpoint)
-    )
+    """The results whose calls the provider keeps: with the beginning of the conversation, or in items of its own tools that
+    stand before them."""
+    provided: set[str] = set()
+    stored: list[int] = []
+    for position, message in enumerate(messages):
+        content = message["content"]
+        if message["role"] == "assistant":
+            for block in content:
+                if block["type"] == "opaque" and endpoint.owns(block):
+                    call_id = block["value"].get("call_id")
+                    if isinstance(call_id, str):
+                        provided.add(call_id)
+        elif message["role"] == "tool" and content and _is_stored(content[0], continued, provided, endpoint):
+            stored.append(position)
+    return frozenset(stored)
 
 
 def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: Endpoint) -> bool:
@@ -159,15 +157,10 @@ def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: End
 
 def is_continued(request: Request, writing: Writing) -> bool:
     """Whether the provider keeps the beginning of the conversation, or all of it."""
-    if is_foreign(request, writing):
+    if writing.from_another:  # what only that one keeps is not named
         return False
     options = (request.get("options") or NOTHING).get(NAME) or NOTHING
     return any(options.get(name) for name in ELSEWHERE)
-
-
-def is_foreign(request: Request, writing: Writing) -> bool:
-    """Whether a request was read from this wire, but of another provider: what only that one keeps is not named."""
-    return not writing.same_origin and (request.get("provider_state") or NOTHING).get("adapter") == NAME
 
 
 # -- system, developer and user messages

@@ -113,11 +113,10 @@ class Writing(Target):
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
     all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
-    kinds of the calls so far; those `apart` do not use the ids that they came with. `declaring` are the items that declare
-    tools.
+    kinds of the calls so far; those `apart` do not use the ids that they came with.
     """
 
-    __slots__ = ("answer", "apart", "calls", "declaring", "identity", "reply")
+    __slots__ = ("answer", "apart", "calls", "identity", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -127,7 +126,6 @@ class Writing(Target):
         self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
-        self.declaring: list[dict[str, Any]] = []
 
     def reader(self) -> Reading:
         """A reader of this wire."""

@@ -19,14 +19,11 @@ from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
-    NAMING,
     PARAMETERS,
     as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
-    is_offered,
-    offered_kinds,
     parallel_to_wire,
     report_toolless,
     takes_tools,
@@ -79,19 +76,23 @@ def call_namespace(item: Mapping[str, Any]) -> str | None:
 def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
     """Makes the tools of a namespace, which were just read, tools with canonical names.
 
-    Not where two tools would have one name, or one of them is the provider's own: then the namespace stays whole.
+    Not where two tools would have one name, or one of them is the provider's own or has a member called as what is kept of
+    the namespace: then the namespace stays whole.
     """
     namespace = space["name"]
     names = [joined(namespace, tool["name"]) for tool in tools]
     if len({*names}) != len(names) or not taken.isdisjoint(names):
         return False
-    if any(tool.get("kind") == "provider" for tool in tools):
-        return False
+    for tool in tools:
+        fields = tool.get("provider_state", NOTHING).get("fields", NOTHING)
+        if tool.get("kind") == "provider" or NAMESPACE in fields:
+            return False
     taken.update(names)
     others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
     for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
         state = tool.setdefault("provider_state", reading.state())
         encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        reading.names.add(tool["name"])
         tool["name"] = name
         if position == 0:
             encoding[_BEGINS] = True
@@ -210,12 +211,12 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         return
     tools = with_own_search(request, writing.endpoint, writing.loss)
     written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
-    present, writing.declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
+    present, declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
         body["tools"] = grouped(present, writing)
-    if writing.declaring:
+    if declaring:
         report_order(tools, writing)
-        body["input"] = [*writing.declaring, *body["input"]]
+        body["input"] = [*declaring, *body["input"]]
 
 
 def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
@@ -244,8 +245,11 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
     if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
         wire["strict"] = False  # where nothing is said, the service enforces what it can
-    if NAMESPACE in writing.encoding_of(tool):
-        wire.pop(NAMESPACE, None)  # what belongs to the namespace itself
+    if type(wire.get(NAMESPACE)) is dict:  # what belongs to the namespace itself
+        del wire[NAMESPACE]
+        if own_name(tool["name"], writing.encoding_of(tool), writing) is None:
+            where = (*path, "provider_state", "fields", NAMESPACE)
+            writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
 
 
@@ -326,23 +330,17 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    if not ("tools" in body or writing.declaring or writing.had_quirk("tool_choice", "combination")):
+    if not ("tools" in body or _declares(body["input"])):
         report_toolless(choice, writing)
-        return
-    if writing.refuses("tool_choice"):
+    elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
-        return
-    offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
-    spelling = writing.encoding.get("tool_choice")
-    if spelling is not None and choice_from_wire(spelling) == choice and is_offered(choice, offered, request, writing):
-        body["tool_choice"] = spelling
-    elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
+    elif (fitted := fitted_choice(choice, writing)) is not None:
         body["tool_choice"] = _spelt_choice(fitted)
 
 
-def _wire_kinds(body: Wire) -> dict[Any, Any]:
-    """The kinds of the tools as they were written, by wire name."""
-    return {tool.get("name"): tool.get("type") for tool in body.get("tools", ())}
+def _declares(items: str | list[Wire]) -> bool:
+    """Whether the first item declares tools."""
+    return bool(items) and isinstance(items, list) and items[0].get("type") == _ADDITIONAL
 
 
 def _spelt_choice(fitted: dict[str, Any]) -> Any:
