@@ -501,10 +501,10 @@ class Registry:
         # a name that a provider reports of itself may be any text
         known = model is not None and (model in self.aliases or names.split(model) is not None)
         price = self.price(model, version) if model is not None and known else None
-        amount = cost(usage, price)
+        amount = prices.cost_text(usage, price)
         if price is None or amount is None:
             return {**usage, "cost_usd": None, "pricing_version": None}
-        return {**usage, "cost_usd": prices.text(amount), "pricing_version": price.get("version")}
+        return {**usage, "cost_usd": amount, "pricing_version": price.get("version")}
 
     # ------------------------------------------------------------------------------------------ for the router
 

@@ -48,6 +48,12 @@ def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal |
     Raises `InvalidRequest`, with a pointer into the usage or the row of the table, when a rate is not a decimal or a count
     is not a whole number.
     """
+    amount = cost_text(usage, price)
+    return None if amount is None else Decimal(amount)
+
+
+def cost_text(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> str | None:
+    """`cost` as the contract writes it."""
     try:
         return _cost(usage, _rates(usage, price))
     except DecimalException:
@@ -56,7 +62,7 @@ def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal |
         ) from None
 
 
-def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> Decimal | None:
+def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> str | None:
     if rates is None or "input_per_mtok_usd" not in rates or "output_per_mtok_usd" not in rates:
         return None
     rate_in = _rate(rates, "input_per_mtok_usd")
@@ -74,7 +80,7 @@ def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> Decimal 
     for tokens, rate in buckets:
         if tokens:
             total = _EXACT.fma(Decimal(tokens), rate, total)
-    return Decimal(text(total.scaleb(-6, _EXACT)))
+    return text(total.scaleb(-6, _EXACT))
 
 
 def text(amount: Decimal) -> str:
