@@ -141,6 +141,9 @@ async def start(
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
         ssl_context_factory=None if tls is None else renewing(tls.files, tls.check),
     )
+    config.load()
+    if config.ssl is not None:
+        config.ssl.set_alpn_protocols(["h2", "http/1.1"])
     bound = bound_socket(host, port, shares_port=shares_port)
     if gateway.peers is not None:
         await gateway.peers.serve(partial(records.answer, gateway))
