@@ -10,17 +10,17 @@ from interlingua.renewal import Renewed
 Factory = Callable[[Any, Callable[[], ssl.SSLContext]], ssl.SSLContext]
 
 
-def renewing(files: Sequence[Path], check: Callable[[], None]) -> Factory:
+def renewing(files: Sequence[Path], check: Callable[[], None], protocols: Sequence[str]) -> Factory:
     """The factory of a context for uvicorn: each new connection is given one that was made of the files as they are then.
 
-    Whatever a context is to have, the function that makes it gives to each. `check` raises `InvalidRequest` for files
-    that cannot be used.
+    `check` raises `InvalidRequest` for files that cannot be used. `protocols` are offered (ALPN), the first one rather.
     """
 
     def factory(_: Any, default: Callable[[], ssl.SSLContext]) -> ssl.SSLContext:
         def make() -> ssl.SSLContext:
             check()
             context = default()
+            context.set_alpn_protocols(protocols)
             if context.verify_mode is ssl.CERT_REQUIRED:
                 # a session that is resumed shows no certificate again, and its authority may have changed
                 context.num_tickets = 0

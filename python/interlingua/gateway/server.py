@@ -27,6 +27,7 @@ from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
 _BACKLOG = 2048
+_PROTOCOLS = ("h2", "http/1.1")
 _LAST_WORDS_S = 1.0
 """How long calls that are cut off at the end of grace have to tell so."""
 
@@ -139,11 +140,8 @@ async def start(
         ssl_keyfile=None if tls is None else str(tls.key),
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
-        ssl_context_factory=None if tls is None else renewing(tls.files, tls.check),
+        ssl_context_factory=None if tls is None else renewing(tls.files, tls.check, _PROTOCOLS),
     )
-    config.load()
-    if config.ssl is not None:
-        config.ssl.set_alpn_protocols(["h2", "http/1.1"])
     bound = bound_socket(host, port, shares_port=shares_port)
     if gateway.peers is not None:
         await gateway.peers.serve(partial(records.answer, gateway))
