@@ -301,7 +301,8 @@ class Body(NamedTuple):
     def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
         silent: Wire = {}
-        if not may_differ(not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+        whole = bool(body.get(self.apart[0])) and all(name in body for name in self.always)
+        if not may_differ(not (whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
