@@ -10,8 +10,8 @@ use interlingua::v1::generate_stream_response::Piece;
 use interlingua::v1::stream_event::Event;
 use interlingua::v1::{
     AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, GenerateStreamResponse,
-    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, Side, StreamEvent, TextDeltaEvent, Usage, adapt_request,
-    adapt_response, estimate_request, generate_request, generate_stream_request,
+    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, Side, StreamEvent, TextDeltaEvent, Usage,
+    adapt_request, adapt_response, estimate_request, generate_request, generate_stream_request,
 };
 use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
 use serde_json::{Map, Value};
@@ -167,7 +167,9 @@ impl ServerStreamingService<GenerateStreamRequest> for Endless {
         let (pieces, answer) = mpsc::channel(1);
         let gone = self.0.clone();
         tokio::spawn(async move {
-            let event = StreamEvent { event: Some(Event::TextDelta(TextDeltaEvent { text: "A".into(), ..Default::default() })) };
+            let event = StreamEvent {
+                event: Some(Event::TextDelta(TextDeltaEvent { text: "A".into(), ..Default::default() })),
+            };
             let piece = GenerateStreamResponse { piece: Some(Piece::Event(event)) };
             pieces.send(Ok(piece)).await.expect("a client that listens");
             pieces.closed().await;
