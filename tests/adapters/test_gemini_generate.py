@@ -133,7 +133,7 @@ def test_a_conversation_that_was_edited_keeps_the_spelling_of_the_rest() -> None
     made = written(request)
 
     assert made["contents"][0]["parts"] == [*body["contents"][0]["parts"], {"text": "What is it?"}]
-    assert made["generationConfig"] == {"temperature": 1, "maxOutputTokens": 9}
+    assert made["generation_config"] == {"temperature": 1, "max_output_tokens": 9}
     assert made["tools"] == body["tools"]
 
 
@@ -397,22 +397,27 @@ def test_two_calls_of_one_id_are_refused() -> None:
 
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
 FUNCTION = {"name": "f", "description": "d", "parametersJsonSchema": SCHEMA}
+TOOLS = {"tools": [{"functionDeclarations": [FUNCTION]}]}
 
 
 @pytest.mark.parametrize(
     "members",
     [
-        {"generationConfig": {"temperature": 0.5, "topK": 4, "seed": -1, "maxOutputTokens": 0, "stopSequences": ["a"]}},
+        {"generationConfig": {"temperature": 0.5, "topK": 4, "seed": -1, "maxOutputTokens": 1, "stopSequences": ["a"]}},
         {"generationConfig": {"candidateCount": 1, "responseLogprobs": True, "logprobs": 0, "imageConfig": {}}},
         {"generationConfig": {"responseMimeType": "application/json", "responseJsonSchema": SCHEMA}},
         {"generationConfig": {"responseMimeType": "application/json"}},
+        {"generationConfig": {"responseJsonSchema": SCHEMA}},
         {"generationConfig": {"thinkingConfig": {"thinkingLevel": "HIGH", "includeThoughts": True}}},
         {"generationConfig": {"thinkingConfig": {"thinkingBudget": 0}}},
-        {"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}},
-        {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}}},
-        {"toolConfig": {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, "x": 1}},
+        {"toolConfig": {"functionCallingConfig": {"mode": "AUTO"}}, **TOOLS},
+        {"toolConfig": {"functionCallingConfig": {"mode": "ANY", "allowedFunctionNames": ["f"]}}, **TOOLS},
+        {
+            "toolConfig": {"functionCallingConfig": {"mode": "VALIDATED", "allowedFunctionNames": ["f"]}, "x": 1},
+            **TOOLS,
+        },
         {"tools": [{"functionDeclarations": [FUNCTION, {"name": "g"}]}, {"googleSearch": {}}]},
-        {"labels": {"a": "b"}, "serviceTier": "flex", "safetySettings": [], "cachedContent": "", "store": False},
+        {"serviceTier": "flex", "safetySettings": [], "cachedContent": "", "store": False},
     ],
 )
 def test_the_plain_spelling_is_not_noted(members: dict[str, Any]) -> None:
@@ -434,7 +439,6 @@ def test_the_plain_spelling_is_not_noted(members: dict[str, Any]) -> None:
         {"generationConfig": {}},
         {"generationConfig": {"responseMimeType": "text/plain"}},
         {"generationConfig": {"responseMimeType": "application/json", "responseSchema": {"type": "OBJECT"}}},
-        {"generationConfig": {"responseJsonSchema": SCHEMA}},
         {"generationConfig": {"thinkingConfig": {}}},
         {"generationConfig": {"thinkingConfig": {"thinkingLevel": "high"}}},
         {"generationConfig": {"thinkingConfig": {"thinking_budget": 5, "includeThoughts": None}}},
@@ -458,7 +462,7 @@ def test_another_spelling_is_noted_and_goes_back(members: dict[str, Any]) -> Non
     body = {"contents": [USER], **members}
     request = read(body)
 
-    assert request["provider_state"]["encoding"]["members"].keys() == members.keys()
+    assert request["provider_state"]["encoding"].keys() & {"members", "snake"}
     assert written(request) == body
 
 
@@ -497,12 +501,14 @@ def test_a_broken_stream_of_an_own_answer_keeps_its_last_text() -> None:
 # ---------------------------------------------------------------------------------------------- the model in the body
 
 
-def test_a_model_in_the_body_goes_back_and_follows_a_change() -> None:
+def test_a_model_in_the_body_goes_back_unless_another_is_asked() -> None:
     body = {"contents": [USER], "model": "models/gemini-3-flash"}
     request = read(body)
 
     assert written(request) == body
-    assert written({**request, "model": "gemini:other"})["model"] == "models/other"
+    assert written(request, registry.endpoint(adapter="gemini_generate", model="gemini-3-flash-preview")) == body
+    assert "model" not in written({**request, "model": "gemini:other"})
+    assert "model" not in written(request, registry.endpoint(adapter="gemini_generate", model="other"))
 
 
 # ---------------------------------------------------------------------------------------------- sources of answers
@@ -658,6 +664,42 @@ def test_what_is_known_of_a_model_counts_once_the_request_goes_to_another() -> N
     changed = written(request, other)
     assert part_of(changed, 1, 0)["thoughtSignature"] == SENTINEL
     assert changed["generationConfig"]["maxOutputTokens"] == 8192
+
+
+def test_what_a_model_changes_is_reported_beside_a_member_that_said_nothing() -> None:
+    body = {
+        "contents": [USER],
+        "generationConfig": {"thinkingConfig": {"thinkingLevel": "LOW", "includeThoughts": None}},
+    }
+    request = read(body)
+    budgets = Endpoint("gemini_generate", "gemini", "gemini-2.5-flash", capabilities={"thinking_levels": False})
+
+    assert written(request) == body
+    assert written(request, budgets)["generationConfig"]["thinkingConfig"]["thinkingBudget"] == 1024
+    assert {entry["path"] for entry in GEMINI.to_wire(request, budgets)[1]} == {
+        "/reasoning/effort",
+        "/reasoning/budget_tokens",
+    }
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"generation_config": {"temperature": 0.5, "topP": None, "top_p": 0.25}},
+        {"systemInstruction": None, "system_instruction": {"parts": [{"text": "a"}]}},
+        {"systemInstruction": {"parts": [{"text": "a"}]}, "system_instruction": None},
+        {"tool_config": {"function_calling_config": {"mode": "any", "allowed_function_names": ["f"]}}, **TOOLS},
+    ],
+)
+def test_names_stay_in_their_case_beside_an_edit(members: dict[str, Any]) -> None:
+    body = {"contents": [USER], **members}
+    request = read(body)
+    assert written(request) == body
+
+    request["temperature"] = 1
+    config = members.get("generation_config")
+    name = "generation_config" if config else "generationConfig"
+    assert written(request) == {**body, name: {**(config or {}), "temperature": 1}}
 
 
 @pytest.mark.parametrize("empty", [{"parts": []}, {"parts": None}, {}])

@@ -151,3 +151,22 @@ def test_spans_are_sent_as_the_environment_says(monkeypatch: pytest.MonkeyPatch)
     lines = [json.loads(line) for line in errors.splitlines()]
     (ended,) = [line for line in lines if line["message"].startswith("anthropic_messages")]
     assert {"time", "level", "logger", "call_id", "key", "trace_id", "span_id"} <= ended.keys()
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_events_are_logged_where_their_fields_are_shown(form: str) -> None:
+    """spec/9-service.md#log-lines."""
+    words = ("--port", "0", "--log-level", "info", "--log-format", form)
+    process = subprocess.Popen([*COMMAND[:-2], *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    ask(json.loads(process.stdout.readline())["http_port"])
+    process.send_signal(signal.SIGTERM)
+    lines = process.communicate(timeout=20)[1].splitlines()
+    assert [line for line in lines if "→ replay:claude-sonnet-4-6: 200" in line]
+    decided = [line for line in lines if "route.decided" in line]
+    if form == "text":
+        assert decided == []
+    else:
+        (entry,) = map(json.loads, decided)
+        assert entry["level"] == "info"
+        assert entry["event"]["payload"]["chosen_model"] == "replay:claude-sonnet-4-6"

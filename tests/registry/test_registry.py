@@ -519,3 +519,37 @@ def test_a_key_is_shown_as_each_wire_wants_it() -> None:
     assert {"x-goog-api-key": "k-1"} == own.connection("gemini").headers
     assert {"authorization": "Bearer k-1"} == own.connection("gemini", "openai_chat").headers
     assert {"authorization": "Bearer k-2"} == own.connection("gemini", "openai_chat", key="k-2").headers
+
+
+def test_a_settled_registry_keeps_the_environment_that_it_has_seen():
+    """A server's registry finds connections once; any other sees a variable that is set later."""
+    environment = {"ANTHROPIC_API_KEY": "one", "LLM_BOX": "ollama://box:1"}
+    seen, settled = Registry(environment=environment), Registry(environment=environment)
+    settled.settle()
+    for one in (seen, settled):
+        assert one.connection("anthropic").headers["x-api-key"] == "one"
+        assert one.missing("openai") == ["no key: set OPENAI_API_KEY"]
+    environment |= {"ANTHROPIC_API_KEY": "two", "OPENAI_API_KEY": "three", "LLM_BOX": "ollama://box:2"}
+    assert seen.connection("anthropic").headers["x-api-key"] == "two"
+    assert seen.missing("openai") == []
+    assert seen.connection("box").base_url == "https://box:2"
+    assert settled.connection("anthropic").headers["x-api-key"] == "one"
+    assert settled.missing("openai") == ["no key: set OPENAI_API_KEY"]
+    assert settled.connection("box").base_url == "https://box:1"
+    assert settled.connection("anthropic", key="given").headers["x-api-key"] == "given"
+    assert settled.missing("openai", key="given") == []
+    with pytest.raises(InvalidRequest):
+        settled.missing("nobody")
+
+
+def test_what_names_mean_is_remembered_for_so_many_of_them():
+    """Callers may name any model: what is kept of their names does not grow for ever."""
+    known = Registry(environment={})
+    for number in range(3000):
+        model = f"anthropic:claude-{number}"
+        assert known.speaks(model, "anthropic_messages")
+        assert not known.speaks(model, "ollama_chat")
+        assert known.price(model) is None
+    kept = [table for table in vars(known).values() if isinstance(table, dict) and len(table) > 2000]
+    assert kept == []
+    assert known.price("anthropic:claude-sonnet-4-6") is not None

@@ -79,8 +79,8 @@ class UlidSource:
 
     def next(self) -> str:
         """The next ULID."""
-        fresh = (self._clock_ms() << 80) | self._random_bits(80)
-        self._last = fresh if fresh >> 80 > self._last >> 80 else self._last + 1
+        now = self._clock_ms()
+        self._last = now << 80 | self._random_bits(80) if now > self._last >> 80 else self._last + 1
         return encode_ulid(self._last)
 
     def tool_id(self) -> str:

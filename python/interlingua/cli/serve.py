@@ -169,7 +169,8 @@ def serve(
         port, http_taken, as_json = worker.port or 0, worker.http_port or 0, True
     telemetry = _telemetry(propagate=otel_propagate) if otel else None
     address = f"unix:{unix}" if unix is not None else f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-    events = Events(log_event)
+    # an event says what it does in its fields, which text does not show
+    events = Events(log_event) if log_format == "json" else Events()
     limits = _limits(concurrency or (), worker)
     opened = _open_httptools if transport == "httptools" else None
     client = client_of(
@@ -337,6 +338,7 @@ async def _serve(
             http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
+        client.registry.settle()
         _collect_seldom()
         _tell(about, as_json=as_json)
     except BaseException as problem:

@@ -8,13 +8,15 @@ import typer
 
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._command import Command, Group
-from interlingua.cli._shared import AsJson, print_json, run_async, write
+from interlingua.cli._shared import AsJson, print_json, read, run_async, shown, write
 
 if TYPE_CHECKING:
     from interlingua.sessions import Objects, Sessions
 
 sessions = typer.Typer(
-    cls=Group, help="List and delete stored sessions, and what clients of a gateway stored.", no_args_is_help=True
+    cls=Group,
+    help="List, export, import and delete stored sessions, and what clients of a gateway stored.",
+    no_args_is_help=True,
 )
 
 Database = Annotated[
@@ -30,13 +32,14 @@ def list_(
     database: Database,
     tenant: Tenant = "",
     limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    prefix: Annotated[str, typer.Option(help="Those whose ids begin so.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
     """List sessions: the one that was made last first."""
 
     async def listed() -> None:
         async with _open(database) as opened:
-            found = await opened.of(tenant).latest(limit)
+            found = await opened.of(tenant).latest(limit, prefix=prefix)
         if as_json:
             print_json({"sessions": [one._asdict() for one in found]})
             return
@@ -44,6 +47,67 @@ def list_(
             write(f"{one.id}  {one.updated_at}  {one.active_model or '-'}\n".encode())
 
     run_async(listed())
+
+
+@sessions.command(cls=Command)
+def export(
+    database: Database,
+    ids: Annotated[list[str], typer.Argument(help="Ids of sessions.", show_default=False)],
+    tenant: Tenant = "",
+) -> None:
+    """Write sessions as lines of JSON: each with its messages, its id map and its repricings, one behind the other."""
+
+    async def exported() -> None:
+        from interlingua.sessions import SessionNotFound
+
+        async with _open(database) as opened:
+            for identity in ids:
+                try:
+                    async for line in opened.of(tenant).export(identity):
+                        write(line.encode() + b"\n")
+                except SessionNotFound:
+                    raise InvalidRequest(f"there is no session of the id {identity}") from None
+
+    run_async(exported())
+
+
+@sessions.command("import", cls=Command)
+def import_(
+    database: Database,
+    file: Annotated[str, typer.Argument(help="What export wrote; - is standard input.")] = "-",
+    keep_ids: Annotated[
+        bool, typer.Option("--keep-ids", help="Under the ids that they had, which must be free.")
+    ] = False,
+    tenant: Tenant = "",
+    as_json: AsJson = False,
+) -> None:
+    """Store the sessions of an export, each whole or not at all, and print their ids. A database that is not there is made.
+
+    They get ids of their own. It ends at the first that cannot be stored; those before it are.
+    """
+    given = read(file).splitlines()
+
+    async def imported() -> None:
+        from interlingua.sessions import Sessions
+        from interlingua.sessions.transfer import separated
+
+        found: list[str] = []
+        try:
+            async with Sessions(database) as opened:
+                for first, lines in separated(given):
+                    try:
+                        chat = await opened.of(tenant).import_(lines, keep_ids=keep_ids)
+                    except InvalidRequest as problem:
+                        told = f"{shown(file)}: the session that begins in line {first}: {problem.message}"
+                        raise InvalidRequest(told, violations=problem.violations) from None
+                    found.append(chat.id)
+        finally:
+            if as_json:
+                print_json({"sessions": found})
+            else:
+                write("".join(f"{identity}\n" for identity in found).encode())
+
+    run_async(imported())
 
 
 @sessions.command(cls=Command)

@@ -100,8 +100,8 @@ def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
         error["message"] = (
             f"{_name(call.endpoint)} answered {answer.status}: redirects are not followed; check its address"
         )
-    if error["category"] in _ABOUT_KEYS and call.key:
-        error["message"] += f"; {call.key}"
+    if error["category"] in _ABOUT_KEYS and (key := call.key()):
+        error["message"] += f"; {key}"
     return _without_secrets(call, error)
 
 

@@ -140,7 +140,7 @@ class Tracing(Protocol):
 class Call:
     """One call to one model. Headers and secrets hold the key and are not printed.
 
-    `key` tells where the key comes from, or what to set when there is none; `lacks` what the provider wants beside
+    `key` tells, when asked, where the key comes from, or what to set when there is none; `lacks` what the provider wants beside
     what an unsigned call carries.
     """
 
@@ -154,7 +154,7 @@ class Call:
     headers: dict[str, str] = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     signing: Signing | None = None
-    key: str = ""
+    key: Callable[[], str] = str
     lacks: str = ""
     trail: Trail = field(default_factory=Trail)
     attempt: Attempt | None = None

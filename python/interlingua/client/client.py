@@ -11,6 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from interlingua import adapters, translate
@@ -382,7 +383,7 @@ class Client:
             headers=headers,
             secrets=tuple(value.rpartition(" ")[2] for value in connection.headers.values()),
             signing=connection.signing,
-            key=self._key_from(connection.provider),
+            key=partial(self._key_from, connection.provider),
             lacks=lacks,
         )
 

@@ -442,8 +442,10 @@ def _wire(request: Request, body: Any) -> Data:
     """A request of a wire, as its adapter reads it: the path as it was sent, without the name of a provider and a key."""
     scope = request.scope
     path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
-    query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
-    path = path.removeprefix(scope.get("root_path", "")) + (f"?{urlencode(query)}" if query else "")
+    path = path.removeprefix(scope.get("root_path", ""))
+    if scope["query_string"]:
+        query = [(name, value) for name, value in request.query_params.multi_items() if name != "key"]
+        path += f"?{urlencode(query)}" if query else ""
     return {"method": "POST", "path": path, "headers": dict(request.headers), "body": body}
 
 

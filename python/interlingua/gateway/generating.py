@@ -107,9 +107,11 @@ class Generator:
                 request, loss = asked.read(speaks)
         if asked.strict is not None:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
-        now = self.client.now().isoformat().replace("+00:00", "Z")
-        routed = {**request, "model": None} if spec is None else request
-        decide = self.routing.weigh(routed, spec, None, now, self.client.health.snapshot())
+        if spec is None:
+            now = self.client.now().isoformat().replace("+00:00", "Z")
+            decide = self.routing.weigh({**request, "model": None}, None, None, now, self.client.health.snapshot())
+        else:
+            decide = self.routing.weigh(request, spec)
         shown = speaks.model_id(name) if mapped else None
 
         def prepared() -> Prepared:
@@ -328,7 +330,7 @@ def allowed(choice: Choice, key: Key) -> Choice:
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:
         raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
-    return replace(choice, models=models)
+    return choice if len(models) == len(choice.models) else replace(choice, models=models)
 
 
 def _named(value: Data, prepared: Prepared, call: Call) -> Data:

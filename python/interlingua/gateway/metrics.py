@@ -3,6 +3,8 @@ What a gateway counts, for Prometheus (spec/11-gateway.md#metrics). No label hol
 can choose freely: a model stands there only when it has answered.
 """
 
+from typing import Any
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
@@ -46,6 +48,8 @@ class Metrics:
             "interlingua_running_calls", "Calls that run now.", registry=self._registry, multiprocess_mode="livesum"
         )
 
+        self._found: dict[tuple[Counter | Histogram, *tuple[str, ...]], Any] = {}
+
     def begin(self) -> None:
         """A call has begun."""
         self._running.inc()
@@ -54,22 +58,31 @@ class Metrics:
         """A call has ended."""
         self._running.dec()
         model = call.model or ""
-        self._calls.labels(call.adapter, model, call.category or "ok").inc()
+        self._of(self._calls, call.adapter, model, call.category or "ok").inc()
         for entry in (*call.request_loss, *call.answer_loss):
-            self._losses.labels(call.adapter, entry["severity"], entry["code"]).inc()
+            self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
         if call.first is not None:
-            self._first.labels(model).observe(call.first)
+            self._of(self._first, model).observe(call.first)
         if call.category is None and call.took is not None:
-            self._took.labels(model).observe(call.took)
+            self._of(self._took, model).observe(call.took)
         usage = call.usage
         if usage is None:
             return
         for bucket, kind in _TOKENS.items():
-            self._tokens.labels(model, kind).inc(usage.get(bucket) or 0)
+            counter = self._of(self._tokens, model, kind)  # it is there, be it 0
+            if tokens := usage.get(bucket):
+                counter.inc(tokens)
         if usage.get("cost_usd") is None:
-            self._unpriced.labels(model).inc()
+            self._of(self._unpriced, model).inc()
         else:
-            self._cost.labels(model).inc(float(usage["cost_usd"]))
+            self._of(self._cost, model).inc(float(usage["cost_usd"]))
+
+    def _of(self, metric: Counter | Histogram, *labels: str) -> Any:
+        """What counts for these labels: found once, for `labels` takes longer than the counting."""
+        found = self._found.get((metric, *labels))
+        if found is None:
+            found = self._found[metric, *labels] = metric.labels(*labels)
+        return found
 
     def text(self) -> bytes:
         """All counters, as Prometheus reads them."""

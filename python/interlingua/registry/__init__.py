@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -52,9 +52,12 @@ __all__ = [
     "vocabulary",
 ]
 
+K = TypeVar("K")
+V = TypeVar("V")
 Row = dict[str, Any]
 Connect = Callable[[Endpoint], Connection]
-_MOST_ENDPOINTS = 1024  # remembered; callers may name any model
+_MOST_REMEMBERED = 1024  # answers of a kind; callers may name any model
+_NOT_ASKED: Any = object()
 
 
 @cache
@@ -108,10 +111,22 @@ class Registry:
         self.undeclared: Row = models["undeclared"]
         self.aliases: dict[str, str] = models["aliases"]
         self._tables: dict[str, Row] = {table["version"]: table for table in (prices or data("prices"))["tables"]}
+        self._newest = max(self._tables, default="")
         self._environment: Mapping[str, str] = os.environ if environment is None else environment
         self._resolvers = tuple(resolvers)
         # those that were asked for, by provider, model and adapter
         self.endpoints: dict[tuple[str | None, str | None, str | None], Endpoint] = {}
+        self._spoken: dict[tuple[str, str], bool] = {}
+        self._prices: dict[tuple[str, str], Price | None] = {}
+        self._settled = False
+        self._connections: dict[tuple[str, str | None, str | None], Connection] = {}
+        self._missing: dict[tuple[str, str | None, str | None], list[str]] = {}
+
+    def settle(self) -> None:
+        """Takes the environment as it is now, from now on: connections and what providers lack are then found once, and not
+        for each call. For a process whose variables nobody changes."""
+        self._environment = dict(self._environment)
+        self._settled = True
 
     # ------------------------------------------------------------------------------------------ providers
 
@@ -168,6 +183,15 @@ class Registry:
         than the provider's own, no key is asked for: whether it takes one is known to whoever chose it.
         Raises `InvalidRequest` for an unknown provider.
         """
+        asked = (provider, key, base_url)
+        if (known := self._missing.get(asked)) is not None:
+            return known
+        found = self._lacking(provider, key, base_url)
+        if self._settled:
+            self._missing[asked] = found
+        return found
+
+    def _lacking(self, provider: str, key: str | None, base_url: str | None) -> list[str]:
         if not self.is_provider(provider):
             raise self._unknown_provider(provider)
         try:
@@ -226,6 +250,15 @@ class Registry:
         A missing key is no error here (see `missing`). Raises `InvalidRequest` for an unknown provider and for a malformed
         base URL.
         """
+        asked = (provider, adapter, key)
+        if (known := self._connections.get(asked)) is not None:
+            return known
+        found = self._connection(provider, adapter, key)
+        if self._settled:
+            self._connections[asked] = found
+        return found
+
+    def _connection(self, provider: str, adapter: str | None, key: str | None) -> Connection:
         row = self.provider(provider)
         address = _connection.base_url(provider, row, adapter, self._environment)
         key = key or _connection.key(row, self._environment)
@@ -250,9 +283,7 @@ class Registry:
             return self.endpoints[asked]
         found = self._endpoint(*self._at(provider, model, adapter), adapter)
         if found.provider in self._rows:  # what stands in a variable may change
-            if len(self.endpoints) == _MOST_ENDPOINTS:
-                self.endpoints.clear()
-            self.endpoints[asked] = found
+            _remember(self.endpoints, asked, found)
         return found
 
     def _endpoint(self, provider: str | None, name: str | None, adapter: str | None) -> Endpoint:
@@ -312,7 +343,15 @@ class Registry:
         It is one of the wires of its provider, unless its row or its name demands another one
         (spec/7-routing.md#wires). Raises `InvalidRequest` for an unknown provider.
         """
+        if (known := self._spoken.get((model, adapter))) is not None:
+            return known
         name = self.parse(model)
+        found = self._speaks(name, adapter)
+        if name.provider in self._rows:  # what stands in a variable may change
+            _remember(self._spoken, (model, adapter), found)
+        return found
+
+    def _speaks(self, name: ModelName, adapter: str) -> bool:
         row = self.provider(name.provider)
         own = self._wire(row, self._entry(name, row), name.name)
         if adapter == own:
@@ -434,7 +473,15 @@ class Registry:
 
         Raises `InvalidRequest` when there is no such table, and for a word that is neither an id nor an alias.
         """
-        version = version or max(self._tables)
+        version = version or self._newest
+        known = self._prices.get((model, version), _NOT_ASKED)
+        if known is not _NOT_ASKED:
+            return known
+        found = self._price(model, version)
+        _remember(self._prices, (model, version), found)
+        return found
+
+    def _price(self, model: str, version: str) -> Price | None:
         table = self._tables.get(version)
         if table is None:
             raise InvalidRequest(f"there is no price table {version!r}; there are {', '.join(self.price_versions())}")
@@ -454,10 +501,10 @@ class Registry:
         # a name that a provider reports of itself may be any text
         known = model is not None and (model in self.aliases or names.split(model) is not None)
         price = self.price(model, version) if model is not None and known else None
-        amount = cost(usage, price)
+        amount = prices.cost_text(usage, price)
         if price is None or amount is None:
             return {**usage, "cost_usd": None, "pricing_version": None}
-        return {**usage, "cost_usd": prices.text(amount), "pricing_version": price.get("version")}
+        return {**usage, "cost_usd": amount, "pricing_version": price.get("version")}
 
     # ------------------------------------------------------------------------------------------ for the router
 
@@ -517,6 +564,12 @@ class Registry:
             if wire:
                 found[adapter] = wire
         return found
+
+
+def _remember(known: dict[K, V], asked: K, found: V) -> None:
+    if len(known) == _MOST_REMEMBERED:
+        known.clear()
+    known[asked] = found
 
 
 def _reachable(missing: Sequence[str]) -> Row:

@@ -6,6 +6,7 @@ Rates and costs are decimals; no binary float is ever involved. What no table pr
 
 from collections.abc import Mapping
 from decimal import Context, Decimal, DecimalException, Inexact, InvalidOperation, Overflow
+from functools import lru_cache
 from typing import Any, Required, TypedDict
 
 from interlingua.canonical.errors import InvalidRequest
@@ -47,6 +48,12 @@ def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal |
     Raises `InvalidRequest`, with a pointer into the usage or the row of the table, when a rate is not a decimal or a count
     is not a whole number.
     """
+    amount = cost_text(usage, price)
+    return None if amount is None else Decimal(amount)
+
+
+def cost_text(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> str | None:
+    """`cost` as the contract writes it."""
     try:
         return _cost(usage, _rates(usage, price))
     except DecimalException:
@@ -55,7 +62,7 @@ def cost(usage: Mapping[str, Any], price: Mapping[str, Any] | None) -> Decimal |
         ) from None
 
 
-def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> Decimal | None:
+def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> str | None:
     if rates is None or "input_per_mtok_usd" not in rates or "output_per_mtok_usd" not in rates:
         return None
     rate_in = _rate(rates, "input_per_mtok_usd")
@@ -71,8 +78,9 @@ def _cost(usage: Mapping[str, Any], rates: Mapping[str, Any] | None) -> Decimal 
     )
     total = Decimal(0)
     for tokens, rate in buckets:
-        total = _EXACT.fma(Decimal(tokens), rate, total)
-    return Decimal(text(total.scaleb(-6, _EXACT)))
+        if tokens:
+            total = _EXACT.fma(Decimal(tokens), rate, total)
+    return text(total.scaleb(-6, _EXACT))
 
 
 def text(amount: Decimal) -> str:
@@ -113,10 +121,18 @@ def _rate(rates: Mapping[str, Any], name: str, otherwise: Decimal | None = None)
     rate = rates.get(name)
     if rate is None and otherwise is not None:
         return otherwise
-    try:
-        value = Decimal(rate) if isinstance(rate, (str, int, Decimal)) and not isinstance(rate, bool) else None
-    except InvalidOperation:
-        value = None
+    if isinstance(rate, str):
+        value = _decimal(rate)
+    else:
+        value = Decimal(rate) if isinstance(rate, (int, Decimal)) and not isinstance(rate, bool) else None
     if value is None or not value.is_finite() or value < 0 or value.adjusted() > _MOST_DIGITS:
         raise InvalidRequest("a rate must be a decimal written as text, 0 or more", path=f"/price/{name}")
     return value
+
+
+@lru_cache(maxsize=4096)
+def _decimal(written: str) -> Decimal | None:
+    try:
+        return Decimal(written)
+    except InvalidOperation:
+        return None

@@ -132,6 +132,8 @@ class Health:
 
         A mark for failures also has the `category` of the last one.
         """
+        if not (self._models or self._providers or self._benched):
+            return {"models": {}, "providers": {}}
         now = self._clock()
         self._forget(now)
         models: dict[str, Any] = {}

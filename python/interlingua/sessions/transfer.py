@@ -5,7 +5,7 @@ The first line is the session, each further one a message, an entry of the id ma
 rows of tool calls are made from the messages.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from interlingua import translate
@@ -78,6 +78,23 @@ def conversation(lines: Sequence[Line]) -> list[Message]:
         return [for_request(message) for message in present if status_of(message) != "partial"]
     except (KeyError, TypeError, AttributeError) as problem:
         raise InvalidRequest(f"a line has not the form of an export ({type(problem).__name__})") from None
+
+
+def separated(lines: Iterable[bytes]) -> Iterator[tuple[int, list[bytes]]]:
+    """The exports that stand one behind the other, each with the number of its first line. Raises `InvalidRequest` when
+    they do not begin with a session."""
+    first, held = 0, list[bytes]()
+    for number, line in enumerate(lines, start=1):
+        if b'"session"' in line and _read(line, number).get("type") == "session":
+            if first:
+                yield first, held
+            first, held = number, []
+        elif not first and line.strip():
+            break
+        held.append(line)
+    if not first:
+        raise InvalidRequest("the first line is a session, as export writes it", path="/0")
+    yield first, held
 
 
 def imported(rows: Rows, given: Sequence[str | bytes], marks: Marks, rules: Rules, *, keep_ids: bool = False) -> Change:

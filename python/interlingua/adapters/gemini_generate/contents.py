@@ -10,10 +10,10 @@ leaves alone what is noted, and nothing else. A reader notes most of it while it
 found by having the request written, where anything unusual stands in it.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note, record_quirk
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import (
     INSTRUCTIONS,
@@ -544,7 +544,6 @@ def record_quirks(request: Request, encoding: Item, reading: Reading, endpoint: 
     """Notes in a request that was just read, and in its `encoding`, what a writer would repair in it; most requests hold
     nothing of that."""
     messages: list[Item] = request["messages"]
-    _note_tools(request, reading, encoding)
     if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
         for call in reading.unsigned:
             note(call, "unsigned", endpoint.state)
@@ -558,8 +557,8 @@ def record_quirks(request: Request, encoding: Item, reading: Reading, endpoint: 
         _reread(request, encoding, endpoint, to_wire)
 
 
-def _note_tools(request: Request, reading: Reading, encoding: Item) -> None:
-    """Notes the names of tools that do not fit the grammar, those of two tools, and a choice among tools that are not there."""
+def record_names(request: Request, encoding: Item, reading: Reading) -> None:
+    """Notes the names of tools that do not fit the grammar, and those of two tools."""
     names: set[str] = set()
     again: list[str] = []
     for tool in request.get("tools") or ():
@@ -572,14 +571,6 @@ def _note_tools(request: Request, reading: Reading, encoding: Item) -> None:
         encoding["again"] = again
     if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
         encoding["names"] = sorted(odd)
-    choice: Item | None = request.get("tool_choice")
-    if choice is None or "tools" in ((request.get("options") or {}).get(reading.adapter) or {}):
-        return
-    if not names:
-        record_quirk(request, encoding, "tool_choice", "combination", reading.adapter)
-    chosen: Iterable[str] = [choice["name"]] if "name" in choice else choice.get("names") or ()
-    if undeclared := [name for name in chosen if name not in names]:
-        encoding["undeclared"] = undeclared
 
 
 # ---------------------------------------------------------------------------------------------- quirks: what a writer repairs

@@ -10,7 +10,7 @@ from interlingua.adapters import _writing
 from interlingua.adapters._as_read import RESULT_MEDIA, imprint
 from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, report_unsaid, write_item
 from interlingua.adapters._kit import Wire, report_foreign_state
-from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, camelised, fits_name
+from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -23,12 +23,11 @@ class Reading:
     """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
-    `odd` is set by whoever reads something that this adapter would write in another spelling, `unusual` by whoever reads
-    something that a writer might have to repair. `names` are those of the tools that are called. `unsigned` are the calls
+    `unusual` is set by whoever reads something that a writer might have to repair. `names` are those of the tools that are called. `unsigned` are the calls
     that begin a step of the current turn and have no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "odd", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.endpoint = endpoint
@@ -36,7 +35,6 @@ class Reading:
         self.provider = endpoint.provider
         self.whose = endpoint.state()
         self.prefix = prefix
-        self.odd = False
         self.unusual = False
         self.names: set[str] = set()
         self.unsigned: list[dict[str, Any]] = []
@@ -48,13 +46,6 @@ class Reading:
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates on this wire."""
         return {**self.whose, **members}
-
-    def camelised(self, item: Wire) -> Wire:
-        """The item under the names that are written; notes when it had others."""
-        found = camelised(item)
-        if found is not item:
-            self.odd = True
-        return found
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""
@@ -118,11 +109,10 @@ class Reading:
 class Writing(_writing.Writing):
     """The target and the report, with the calls written so far.
 
-    `spelt`: the generationConfig came in another spelling, which is put back at the end when it still says the same.
     `paired`: results that are spelt otherwise than their calls are read as those of their calls.
     """
 
-    __slots__ = ("calls", "message", "model", "moves", "outside", "paired", "spelt")
+    __slots__ = ("calls", "message", "model", "moves", "outside", "paired")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
@@ -131,7 +121,6 @@ class Writing(_writing.Writing):
         self.whole = self.same_origin and (
             "message" in source or (whole is not None and whole == imprint(source, "request"))
         )
-        self.spelt = False
         self.paired = self.same_origin
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []

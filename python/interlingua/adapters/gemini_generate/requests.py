@@ -16,11 +16,13 @@ from interlingua.adapters._kit import (
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
+    report_parallel,
     report_unknown,
     severity_of,
     stored_elsewhere,
 )
 from interlingua.adapters._members import (
+    ANYTHING,
     INTEGER,
     LIST,
     NUMBER,
@@ -28,9 +30,13 @@ from interlingua.adapters._members import (
     SWITCH,
     TEXT,
     TEXTS,
+    Body,
+    Members,
     Row,
     Rows,
+    Writer,
     is_number,
+    model_to_wire,
     whole,
     within,
     within_limit,
@@ -41,6 +47,7 @@ from interlingua.adapters._structured import escape_reserved, extract_format, wr
 from interlingua.adapters.gemini_generate.contents import (
     contents_from_wire,
     contents_to_wire,
+    record_names,
     record_quirks,
     system_from_wire,
 )
@@ -55,17 +62,17 @@ from interlingua.adapters.gemini_generate.tables import (
     PATH,
     RANGES,
     SEEDS,
+    SNAKE,
     TIERS,
     UNREADABLE,
-    camelised,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
     choice_from_wire,
     choice_to_wire,
     fitted,
-    is_taken,
     json_schema,
+    refuse_one_name,
     tools_from_wire,
     tools_to_wire,
 )
@@ -73,51 +80,401 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, difference
+from interlingua.canonical.loss import Loss
 
+Request = dict[str, Any]
+Entries = list[dict[str, Any]]
 Reasoning = dict[str, Any]
 
-_MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
+NUMBERS: Final = {
+    "temperature": "temperature",
+    "topP": "top_p",
+    "topK": "top_k",
+    "presencePenalty": "presence_penalty",
+    "frequencyPenalty": "frequency_penalty",
+}
+COUNTS: Final = {
+    "maxOutputTokens": ("max_output_tokens", 0),
+    "candidateCount": ("n", 1),
+    "seed": ("seed", None),
+    "logprobs": ("top_logprobs", 0),
+}
+FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
 
-# ---------------------------------------------------------------------------------------------- reasoning, from the wire
+# ---------------------------------------------------------------------------------------------- from the wire
 
 
-def reasoning_from_wire(value: Any, reading: Reading) -> Reasoning | None:
+def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+    """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
+
+    Raises `InvalidWire` with a pointer into the body when it cannot be read.
+    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `encoding`.
+    """
+    given: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    names: dict[str, str] = {}
+    body = _in_first_names(given, _ROWS, names)
+    reading = Reading(endpoint, ids)
+    contents = body.get("contents")
+    encoding: dict[str, Any] = {"snake": names} if names else {}
+    if type(contents) is dict:
+        contents, encoding["contents"] = [contents], "object"
+    if type(contents) is not list:
+        raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
+    messages: list[dict[str, Any]] = []
+    if body.get("systemInstruction") is not None:
+        messages.append(system_from_wire(body["systemInstruction"], reading))
+    contents_from_wire(contents, reading, messages)
+    members = Members(body, endpoint, reading)
+    members.read(_ROWS, _APART)
+    request = members.request
+    _address_from_wire(wire, body, endpoint, request, encoding)
+    request["messages"] = messages
+    if not contents:
+        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    record_names(request, encoding, reading)
+    keep_read(request, encoding)
+    request["provider_state"] = reading.state(encoding=encoding)
+    _BODY.keep(request, body, endpoint)
+    record_quirks(request, encoding, reading, endpoint, _with_format)
+    return extract_format(request), []
+
+
+def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
+    """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
+    path = wire.get("path")
+    path = path if isinstance(path, str) else ""
+    found = MODEL_IN_PATH.search(path)
+    said = body.get("model")
+    name = unquote(found[1]) if found else said.rpartition("/")[2] if type(said) is str else None
+    if name:
+        request["model"] = endpoint.model_id(name) or ""
+    if found and found[2] == "streamGenerateContent":
+        request["stream"] = True
+        if "alt=sse" not in path:
+            encoding["array"] = True
+
+
+# -- the names of members, which the wire takes in two cases
+
+
+def _in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
+    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
+    found = item
+    if not SNAKE.isdisjoint(item):
+        found = {}
+        for name, value in item.items():
+            first = CAMEL.get(name, name)
+            if first == name or item.get(first) is not None:  # two say it: the second is no name of the first
+                found.setdefault(name, value)
+                continue
+            if first in item:  # null: the two change places
+                names[above + name], found[name] = first, None
+            names[above + first], found[first] = name, value
+    for name, value in found.items():
+        if type(value) is dict and (row := rows.get(name)) is not None and type(row.kind) is dict:
+            inner = _in_first_names(value, row.kind, names, f"{above}{name}/")
+            if inner is not value:
+                found = {**found, name: inner}
+    return found
+
+
+def _in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
+    """The members under the names that they came with."""
+    found: Wire = {}
+    for name, value in item.items():
+        place = above + name
+        there = names.get(place, name)
+        if there in item and above + there not in names:
+            there = name
+        found[there] = _in_their_names(value, names, f"{place}/") if type(value) is dict else value
+    return found
+
+
+# -- members
+
+
+def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
+    return type(value) is str  # with the address
+
+
+def _number(value: Any) -> int | float | Decimal | None:
+    """A number, also where a client wrote it as a text."""
+    if type(value) is str:
+        try:
+            value = json.loads(value)
+        except InvalidRequest:
+            return None
+    return value if is_number(value) else None
+
+
+def _read_number(name: str, value: Any, members: Members[Reading]) -> bool:
+    number = _number(value)
+    if number is not None:
+        members.request[NUMBERS[name]] = number
+    return number is not None
+
+
+def _read_count(name: str, value: Any, members: Members[Reading]) -> bool:
+    member, least = COUNTS[name]
+    number = whole(_number(value))
+    if number is None or (least is not None and number < least):
+        return False
+    members.request[member] = number
+    return True
+
+
+def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
+    reasoning = _reasoning_from_wire(value) if type(value) is dict else None
+    if reasoning:
+        members.request["reasoning"] = reasoning
+    return reasoning is not None
+
+
+def _reasoning_from_wire(config: Wire) -> Reasoning | None:
     """A thinkingConfig; None for one that says more than the contract has words for."""
-    if type(value) is not dict:
-        return None
     reasoning: Reasoning = {}
-    for name, item in reading.camelised(value).items():
+    for name, item in config.items():
         match name:
             case _ if item is None:
-                reading.odd = True
+                pass
             case "includeThoughts" if type(item) is bool:
                 reasoning["display"] = "summarized" if item else "omitted"
-            case "thinkingBudget" if type(item) is int:
-                if item > 0:
-                    reasoning["budget_tokens"] = item
-                elif item in (0, -1):
-                    reasoning["mode"] = "adaptive" if item else "disabled"
-                else:
-                    return None
+            case "thinkingBudget" if type(item) is int and item > 0:
+                reasoning["budget_tokens"] = item
+            case "thinkingBudget" if type(item) is int and item >= -1:
+                reasoning["mode"] = "adaptive" if item else "disabled"
             case "thinkingLevel" if type(item) is str and item.lower() in EFFORTS:
                 reasoning["effort"] = item.lower()
-                reading.odd = reading.odd or not item.isupper()
             case _:
                 return None
     return reasoning
 
 
-# ---------------------------------------------------------------------------------------------- reasoning, to the wire
+def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
+    """Type and schema of an answer are one wish, whichever comes first."""
+    if "response_format" not in members.request:
+        config: Wire = members.body["generationConfig"]
+        found = _format_from_wire({name: config[name] for name in FORMAT if config.get(name) is not None})
+        if found is None:
+            return False
+        members.request["response_format"] = found
+    return True
 
 
-def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> None:
+def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
+    schema = formats.get("responseJsonSchema", json_schema(formats.get("responseSchema")))
+    match formats.get("responseMimeType"), len(formats):
+        case "application/json", 1:
+            return {"type": "json"}
+        case "application/json", 2 if type(schema) is dict:
+            return {"type": "json_schema", "schema": schema}
+        case "text/plain", 1:
+            return {"type": "text"}
+        case _:
+            return None
+
+
+def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
+    tools = tools_from_wire(value, members.reading)
+    if tools is not None:
+        members.request["tools"] = tools
+    return tools is not None
+
+
+def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not dict:
+        return False
+    choice, left = choice_from_wire(value)
+    if choice is not None:
+        members.request["tool_choice"] = choice
+    if left:
+        members.options[name] = left
+    return True
+
+
+def _read_labels(name: str, value: Any, members: Members[Reading]) -> bool:
+    if type(value) is not dict or not all(type(label) is str for label in value.values()):
+        return False
+    members.request["metadata"] = value
+    return True
+
+
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=_read_model, says=("model",)),
+    "tools": Row(LIST, read=_read_tools, says=("tools",)),
+    "toolConfig": Row(
+        {"functionCallingConfig": Row({"mode": Row(ANYTHING), "allowedFunctionNames": Row(ANYTHING)})},
+        read=_read_choice,
+        says=("tool_choice",),
+    ),
+    "generationConfig": Row(
+        {
+            **{name: Row(NUMBER, member, _read_number) for name, member in NUMBERS.items()},
+            **{name: Row(INTEGER, member, _read_count) for name, (member, _) in COUNTS.items()},
+            "stopSequences": Row(TEXTS, "stop"),
+            "responseLogprobs": Row(SWITCH, "logprobs"),
+            "responseMimeType": Row(TEXT, "response_format", _read_format),
+            "responseJsonSchema": Row(ANYTHING, "response_format", _read_format),
+            "responseSchema": Row(OBJECT, "response_format", _read_format),
+            "thinkingConfig": Row(
+                {"includeThoughts": Row(SWITCH), "thinkingBudget": Row(INTEGER), "thinkingLevel": Row(TEXT)},
+                "reasoning",
+                _read_thinking,
+            ),
+        }
+    ),
+    "serviceTier": Row(TEXT, "service_tier"),
+    "labels": Row(OBJECT, "metadata", _read_labels),
+}
+_APART: Final = ("contents", "systemInstruction")
+
+
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    problem = wrong_member(NAME, options, _ROWS)
+    if problem is not None and problem.path is not None:
+        problem.path = _path_as_sent(problem.path, encoding.get("snake") or {})
+    return problem
+
+
+def _path_as_sent(path: str, names: Mapping[str, str]) -> str:
+    """A pointer in the names that the members of the body had."""
+    place, sent = "", ""
+    for step in path.split("/")[1:]:
+        sent += "/" + names.get(place + step, step)
+        place += f"{step}/"
+    return sent
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    """Writes a canonical request for this wire and reports what changes.
+
+    Raises `InvalidRequest` when no valid wire exists for the conversation.
+    """
+    return escape_reserved(request, endpoint, _with_format)
+
+
+def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    if "response_format" in request:
+        return write_with_format(request, endpoint, _written)
+    return _written(request, endpoint)
+
+
+def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+    loss = Loss(request.get("loss_policy"))
+    model = model_to_wire(request, endpoint)
+    writing = Writing(request, endpoint, loss, model)
+    encoding = writing.encoding
+    body: Wire = {}
+    try:
+        refuse_one_name(request, writing)
+        contents_to_wire(request, body, writing)
+        _members_to_wire(request, body, writing)
+        _BODY.put_back(body, writing)
+        if not writing.same_model:
+            body.pop("model", None)  # the path names another one
+        if encoding.get("contents") == "object" and len(body["contents"]) == 1:
+            body["contents"] = body["contents"][0]
+        if names := encoding.get("snake"):
+            body = _in_their_names(body, names)
+    except UNREADABLE as problem:
+        raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
+    if not writing.same_origin:
+        report_foreign_state(request, endpoint, loss, ())
+    wire = {"method": "POST", "path": _path(request, model, encoding, endpoint), "headers": {}, "body": body}
+    return wire, loss.entries
+
+
+_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
+
+
+def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
+    template: str = endpoint.dialect.get("path", PATH)
+    name = model or ""
+    if name.startswith(("tunedModels/", "endpoints/")):
+        template = template.replace("models/{model}", "{model}")
+        path = template.replace("{model}", quote(name, safe="/@"))
+    else:
+        path = template.replace("{model}", name if _PLAIN_MODEL.fullmatch(name) else quote(name, safe="@"))
+    if not request.get("stream"):
+        return f"{path}:generateContent"
+    return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes the members beside the contents."""
+    tools_to_wire(request, body, writing)
+    report_parallel(request, writing.loss)
+    if request.get("tool_choice") is not None:
+        choice_to_wire(request, body, writing)
+    write_members(request, body, _WRITERS, writing)
+    if request.get("options"):
+        _options_to_wire(request["options"], body, writing)
+
+
+_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing)
+
+# -- sampling and limits
+
+
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    """Writes a number in the range that is taken."""
+    loss = writing.loss
+    if name == "seed" and not -SEEDS <= value < SEEDS:
+        loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
+    elif name == "top_logprobs" and not writing.source.get("logprobs"):
+        severity = severity_of(name, value, "lost")
+        loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+    else:
+        low, high = RANGES.get(name, (None, None))
+        if name == "max_output_tokens":
+            value = within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
+        else:
+            value = within(name, value, low, high, writing)
+        _config(body)[_CONFIG_NAMES[name]] = value
+
+
+_CONFIG_NAMES: Final = {
+    **{member: name for name, member in NUMBERS.items()},
+    **{member: name for name, (member, _) in COUNTS.items()},
+}
+
+
+def _config(body: Wire) -> Wire:
+    config: Wire = body.setdefault("generationConfig", {})
+    return config
+
+
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
+    _config(body)["responseLogprobs"] = value
+
+
+def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
+    kept: list[str] = []
+    for position, text in enumerate(value):
+        if text and len(kept) < MOST_STOPS:
+            kept.append(text)
+        else:
+            code = "limit_exceeded" if text else "unsupported_value"
+            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
+            writing.loss.drop((name, position), code, "weakened", message)
+    if kept:
+        _config(body)["stopSequences"] = kept
+
+
+# -- reasoning
+
+
+def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if writing.lacks("supports_thinking", "reasoning"):
-        severity = "representation" if reasoning.get("mode") == "disabled" else "weakened"
-        writing.loss.drop(("reasoning",), "unsupported_model", severity, "the model does not think")
+    if writing.lacks("supports_thinking", name):
+        severity = "representation" if value.get("mode") == "disabled" else "weakened"
+        writing.loss.drop((name,), "unsupported_model", severity, "the model does not think")
         return
-    taken = _fitted(reasoning, writing)
+    taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
         wire["thinkingLevel"] = taken["effort"].upper()
@@ -128,23 +485,26 @@ def reasoning_to_wire(reasoning: Reasoning, config: Wire, writing: Writing) -> N
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
     if wire:
-        config["thinkingConfig"] = wire
-    mapped = mapped_severity(reasoning, taken)
-    for name in _MEMBERS:
-        before, after = reasoning.get(name), taken.get(name)
+        _config(body)["thinkingConfig"] = wire
+    mapped = mapped_severity(value, taken)
+    for member in _REASONING:
+        before, after = value.get(member), taken.get(member)
         if before == after:
             continue
         if after is None:
-            severity = "weakened" if name == "display" else mapped
-            if name == "mode" and before in ("enabled", "adaptive"):
+            severity = "weakened" if member == "display" else mapped
+            if member == "mode" and before in ("enabled", "adaptive"):
                 severity = "representation"
-            message = f"the target does not take this {name} of reasoning"
-            writing.loss.drop(("reasoning", name), "reasoning_mapped", severity, message)
+            message = f"the target does not take this {member} of reasoning"
+            writing.loss.drop((name, member), "reasoning_mapped", severity, message)
         else:
             severity = "representation" if before is None else mapped
             message = "reasoning in the target's terms"
-            writing.loss.replace(("reasoning", name), after, "reasoning_mapped", severity, message)
-    report_unknown(reasoning, frozenset(_MEMBERS), writing.loss, ("reasoning",))
+            writing.loss.replace((name, member), after, "reasoning_mapped", severity, message)
+    report_unknown(value, frozenset(_REASONING), writing.loss, (name,))
+
+
+_REASONING: Final = ("mode", "effort", "budget_tokens", "display")
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -153,14 +513,6 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     fitted: Reasoning = {}
     if reasoning.get("display") in ("summarized", "omitted"):
         fitted["display"] = reasoning["display"]
-    if writing.verbatim("reasoning"):
-        if effort in EFFORTS:
-            fitted["effort"] = effort
-        if budget:
-            fitted["budget_tokens"] = budget
-        elif mode in ("adaptive", "disabled"):
-            fitted["mode"] = mode
-        return fitted
     off = mode == "disabled" or effort == "none" or budget == 0
     known = writing.known("reasoning")
     levels = known.get("thinking_levels", writing.generation(3, "reasoning") > 2)
@@ -190,498 +542,59 @@ def _nearest(word: str, writing: Writing) -> str:
     return weaker[-1] if weaker else taken[0]
 
 
-Request = dict[str, Any]
-
-NUMBERS: Final = {
-    "temperature": "temperature",
-    "topP": "top_p",
-    "topK": "top_k",
-    "presencePenalty": "presence_penalty",
-    "frequencyPenalty": "frequency_penalty",
-}
-COUNTS: Final = {
-    "maxOutputTokens": ("max_output_tokens", 0),
-    "candidateCount": ("n", 1),
-    "seed": ("seed", None),
-    "logprobs": ("top_logprobs", 0),
-}
-FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
-_JSON_SCHEMA: Final = frozenset(("responseMimeType", "responseJsonSchema"))
-
-# ---------------------------------------------------------------------------------------------- generation, from the wire
+# -- the form of the answer
 
 
-def generation_from_wire(config: Wire, request: Request, reading: Reading) -> Wire:
-    """Reads a generationConfig; gives what has no canonical meaning."""
-    left: Wire = {}
-    formats: Wire = {}
-    if not config:
-        reading.odd = True
-    for name, value in reading.camelised(config).items():
-        if value is None:
-            reading.odd = True
-        elif name in NUMBERS and (number := _number(value, reading)) is not None:
-            request[NUMBERS[name]] = number
-        elif name in COUNTS and (count := _count(value, COUNTS[name][1], reading)) is not None:
-            request[COUNTS[name][0]] = count
-        elif name in FORMAT:
-            formats[name] = value
-        elif name == "stopSequences" and type(value) is list and all(type(text) is str for text in value):
-            if value:
-                request["stop"] = value
-            else:
-                reading.odd = True
-        elif name == "responseLogprobs" and type(value) is bool:
-            request["logprobs"] = value
-        elif name == "thinkingConfig" and (reasoning := reasoning_from_wire(value, reading)) is not None:
-            if reasoning:
-                request["reasoning"] = reasoning
-            else:
-                reading.odd = True
-        else:
-            left[name] = value
-    if formats and (found := _format_from_wire(formats, reading)) is not None:
-        request["response_format"] = found
-    else:
-        left.update(formats)
-    return left
-
-
-def _number(value: Any, reading: Reading) -> int | float | Decimal | None:
-    """A number, also where a client wrote it as a text."""
-    if type(value) is str:
-        reading.odd = True
-        try:
-            value = json.loads(value)
-        except InvalidRequest:
-            return None
-    return value if is_number(value) else None
-
-
-def _count(value: Any, least: int | None, reading: Reading) -> int | None:
-    number = whole(_number(value, reading))
-    return number if number is not None and (least is None or number >= least) else None
-
-
-def _format_from_wire(formats: Wire, reading: Reading) -> dict[str, Any] | None:
-    if len(formats) > 2:
-        return None
-    if formats.keys() != _JSON_SCHEMA and (len(formats) > 1 or formats.get("responseMimeType") != "application/json"):
-        reading.odd = True
-    schema = formats.get("responseJsonSchema")
-    if schema is None and "responseSchema" in formats:
-        schema = json_schema(formats["responseSchema"])
-    match formats.get("responseMimeType"):
-        case "application/json" if len(formats) == 1:
-            return {"type": "json"}
-        case "application/json" if type(schema) is dict:
-            reading.odd = reading.odd or not is_taken(schema)
-            return {"type": "json_schema", "schema": schema}
-        case "text/plain" if len(formats) == 1:
-            return {"type": "text"}
-        case _:
-            return None
-
-
-# ---------------------------------------------------------------------------------------------- generation, to the wire
-
-
-def sampling_to_wire(request: Request, config: Wire, writing: Writing) -> None:
-    """Writes sampling, counts and stop texts, each in the range that is taken."""
-    loss = writing.loss
-    for name, canonical in NUMBERS.items():
-        if (value := request.get(canonical)) is not None:
-            config[name] = _within(canonical, value, writing)
-    for name, (canonical, _) in COUNTS.items():
-        if (value := request.get(canonical)) is None:
-            continue
-        if canonical == "seed" and not -SEEDS <= value < SEEDS and not writing.same("seed"):
-            loss.drop(("seed",), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-        elif canonical == "top_logprobs" and not (request.get("logprobs") or writing.same("top_logprobs", "logprobs")):
-            severity = severity_of("top_logprobs", value, "lost")
-            loss.drop(("top_logprobs",), "combination", severity, "alternatives come only with log probabilities")
-        else:
-            config[name] = _within(canonical, value, writing)
-    if (logprobs := request.get("logprobs")) is not None:
-        config["responseLogprobs"] = logprobs
-    stop = request.get("stop")
-    if stop:
-        _stop_to_wire(stop, config, writing)
-
-
-def _within(name: str, value: Any, writing: Writing) -> Any:
-    """The value inside the range of the target."""
-    if name == "max_output_tokens":
-        return within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
-    low, high = RANGES.get(name, (None, None))
-    return within(name, value, low, high, writing)
-
-
-def _stop_to_wire(stop: list[str], config: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if (text and len(kept) < MOST_STOPS) or writing.same("stop"):
-            kept.append(text)
-        else:
-            code = "limit_exceeded" if text else "unsupported_value"
-            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
-            writing.loss.drop(("stop", position), code, "weakened", message)
-    if kept:
-        config["stopSequences"] = kept
-
-
-def format_to_wire(wanted: dict[str, Any], config: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Asks for the form of the answer; what of it cannot be asked for is reported."""
-    path = ("response_format",)
-    kind = wanted["type"]
+    loss, path, kind = writing.loss, (name,), value["type"]
     if kind == "text":
-        for name in wanted:
-            if name != "type":
-                writing.loss.drop((*path, name), "unsupported_field", "representation", "free text has no such member")
+        for member in value:
+            if member != "type":
+                loss.drop((name, member), "unsupported_field", "representation", "free text has no such member")
         return
-    if kind == "json_schema" and "schema" not in wanted:
-        writing.loss.replace((*path, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
-    if writing.lacks("supports_structured_output", "response_format"):
-        writing.loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
+    if kind == "json_schema" and "schema" not in value:
+        loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
+    if writing.lacks("supports_structured_output", name):
+        loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
+    config = _config(body)
     config["responseMimeType"] = "application/json"
-    if kind == "json_schema" and "schema" in wanted:
-        schema = wanted["schema"]
-        # one that was spelt otherwise waits for whether it still is
-        config["responseJsonSchema"] = schema if writing.spelt else fitted(schema, writing.loss, (*path, "schema"))
-    elif "schema" in wanted:
-        writing.loss.drop((*path, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None and wanted[name] is not False:
-            message = f"the format has no {name} here"
-            writing.loss.drop((*path, name), "unsupported_field", severity, message)
-    report_unknown(wanted, _FORMAT_KNOWN, writing.loss, path)
+    if kind == "json_schema" and "schema" in value:
+        config["responseJsonSchema"] = fitted(value["schema"], loss, (name, "schema"))
+    elif "schema" in value:
+        loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
+    for member, severity in _FORMAT_MEMBERS.items():
+        if value.get(member) is not None and value[member] is not False:
+            loss.drop((name, member), "unsupported_field", severity, f"the format has no {member} here")
+    report_unknown(value, _FORMAT_KNOWN, loss, path)
 
 
 _FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
 _FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
-
-Entries = list[dict[str, Any]]
-
-_SYSTEM: Final = ("systemInstruction", "system_instruction")
-_OTHER_SYSTEM: Final = {"systemInstruction": "system_instruction", "system_instruction": "systemInstruction"}
-_OPTION_OBJECTS: Final = ("generationConfig", "toolConfig")
-_CONFIG: Final = frozenset(("generationConfig", "generation_config"))
-_CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
-
-# ---------------------------------------------------------------------------------------------- requests, from the wire
+# -- service and labels
 
 
-def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
-    """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
-
-    Raises `InvalidWire` with a pointer into the body when it cannot be read.
-    Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `encoding`.
-    """
-    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
-    reading = Reading(endpoint, ids)
-    contents = body.get("contents")
-    encoding: dict[str, Any] = {}
-    if type(contents) is dict:
-        contents, encoding["contents"] = [contents], "object"
-    if type(contents) is not list:
-        raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
-    messages: list[dict[str, Any]] = []
-    for name in _SYSTEM:
-        if body.get(name) is not None:
-            messages.append(system_from_wire(body[name], reading))
-            if name != _SYSTEM[0]:
-                encoding["system"] = name
-            if (other := _OTHER_SYSTEM[name]) in body and body[other] is None:
-                encoding["system_null"] = other
-            break
-    contents_from_wire(contents, reading, messages)
-    request, spelling = members_from_wire(body, reading)
-    _address_from_wire(wire, body, endpoint, request, encoding)
-    request["messages"] = messages
-    if spelling:
-        encoding["members"] = spelling
-    _note_options(request, encoding, reading)
-    if not contents:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    keep_read(request, encoding)
-    request["provider_state"] = reading.state(encoding=encoding)
-    record_quirks(request, encoding, reading, endpoint, _with_format)
-    return extract_format(request), []
-
-
-def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
-    """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
-    path = wire.get("path")
-    path = path if isinstance(path, str) else ""
-    found = MODEL_IN_PATH.search(path)
-    name = unquote(found[1]) if found else None
-    if type(said := body.get("model")) is str:
-        encoding["model"] = said
-        if name is not None and said.rpartition("/")[2] != name:
-            encoding["model_of_path"] = name
-        name = name or said.rpartition("/")[2]
-    if name:
-        request["model"] = endpoint.model_id(name) or ""
-    if "cachedContent" in body or "cached_content" in body:
-        named = {CAMEL.get(name, name) for name, value in body.items() if value is not None}
-        if "cachedContent" in named and not _CACHED.isdisjoint(named):
-            encoding["cached"] = True
-    if found and found[2] == "streamGenerateContent":
-        request["stream"] = True
-        if "alt=sse" not in path:
-            encoding["array"] = True
-
-
-def _note_options(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
-    """Notes the options that have a canonical word: they were not shaped as documented, or say something twice."""
-    options: dict[str, Any] = (request.get("options") or {}).get(reading.adapter) or {}
-    for name, value in options.items():
-        if name in _OPTION_OBJECTS and type(value) is dict:
-            for member in value:
-                if member in _ROWS[name].kind:
-                    record_quirk(request, encoding, f"options/{name}/{member}", "combination", reading.adapter)
-        elif CAMEL.get(name, name) in _ROWS:
-            record_quirk(request, encoding, f"options/{name}", "combination", reading.adapter)
-
-
-_NOT_MEMBERS: Final = frozenset(("contents", *_SYSTEM))
-
-
-def members_from_wire(body: Wire, reading: Reading) -> tuple[Request, Wire]:
-    """
-    The members of a request beside its messages, and those that came in another spelling than the one that is written.
-
-    What is not shaped as documented becomes an option.
-    """
-    request: Request = {}
-    options: dict[str, Any] = {}
-    spelling: Wire = {}
-    for spelt, value in body.items():
-        name = CAMEL.get(spelt, spelt)
-        if name in _NOT_MEMBERS or (name == "model" and type(value) is str):
-            if value is None:
-                spelling[spelt] = None
-            elif spelt == _SYSTEM[1] and body.get(_SYSTEM[0]) is not None:
-                options[spelt] = value  # said twice: nobody knows what the provider makes of the second
-            continue
-        if name != spelt and name in body:
-            name = spelt
-        reading.odd = spelt != name or value is None
-        match name:
-            case _ if value is None:
-                pass
-            case "tools" if (tools := tools_from_wire(value, reading)) is not None:
-                request["tools"] = tools
-            case "toolConfig" if type(value) is dict:
-                choice, left = choice_from_wire(value, reading)
-                if choice is not None:
-                    request["tool_choice"] = choice
-                if left:
-                    options[name] = left
-            case "generationConfig" if type(value) is dict:
-                if left := generation_from_wire(value, request, reading):
-                    options[name] = left
-            case "serviceTier" if type(value) is str:
-                request["service_tier"] = value
-            case "labels" if type(value) is dict and all(type(label) is str for label in value.values()):
-                request["metadata"] = value
-                reading.odd = reading.odd or not value
-            case _:
-                options[name] = value
-        if reading.odd:
-            spelling[spelt] = value
-    if options:
-        request["options"] = {reading.adapter: options}
-    return request, spelling
-
-
-# ---------------------------------------------------------------------------------------------- requests, to the wire
-
-_WRITTEN: Final = frozenset(
-    (
-        *NUMBERS.values(),
-        *(name for name, _ in COUNTS.values()),
-        "stop",
-        "logprobs",
-        "reasoning",
-        "response_format",
-        "tools",
-        "tool_choice",
-        "parallel_tool_calls",
-        "service_tier",
-        "metadata",
-        "stream",
-    )
-)
-"""The members beside the messages that the wire has, or reports itself."""
-
-
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    """Writes a canonical request for this wire and reports what changes.
-
-    Raises `InvalidRequest` when no valid wire exists for the conversation.
-    """
-    return escape_reserved(request, endpoint, _with_format)
-
-
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    loss = Loss(request.get("loss_policy"))
-    model = endpoint.model or (request.get("model") or "").partition(":")[2] or request.get("model")
-    writing = Writing(request, endpoint, loss, model)
-    body: Wire = {}
-    encoding = writing.encoding
-    tools_body: Wire = {}
-    try:
-        spelling: Wire = encoding.get("members") or {}
-        writing.spelt = writing.same_origin and not _CONFIG.isdisjoint(spelling)
-        if not _same_tools(request, spelling, tools_body, writing):
-            tools_to_wire(request, tools_body, writing)
-        contents_to_wire(request, body, writing)
-        body.update(tools_body)
-        members_to_wire(request, body, writing)
-        if encoding:
-            body = _respelt(request, body, writing)
-            null = encoding.get("system_null")
-            if null in _SYSTEM and null not in body and _OTHER_SYSTEM[null] in body:
-                body[null] = None
-    except UNREADABLE as problem:
-        raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
-    if not writing.same_origin:
-        report_foreign_state(request, endpoint, loss, ())
-    wire = {"method": "POST", "path": _path(request, model, encoding, endpoint), "headers": {}, "body": body}
-    return wire, loss.entries
-
-
-def _same_tools(request: Request, spelling: Wire, body: Wire, writing: Writing) -> bool:
-    """Writes the tools as they came, when they still say what the request says."""
-    if "tools" not in spelling or "tools" not in request or writing.lacks("supports_tools", "tools"):
-        return False
-    if not all(writing.fits_name(tool["name"]) or tool.get("kind") == "provider" for tool in request["tools"]):
-        return False
-    read = tools_from_wire(spelling["tools"], Reading(writing.endpoint, DERIVED_IDS))
-    if read is None or difference(read, request["tools"]) is not None:
-        return False
-    body["tools"] = spelling["tools"]
-    return True
-
-
-_PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
-
-
-def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
-    template: str = endpoint.dialect.get("path", PATH)
-    name = model or ""
-    if name.startswith(("tunedModels/", "endpoints/")):
-        template = template.replace("models/{model}", "{model}")
-        path = template.replace("{model}", quote(name, safe="/@"))
-    else:
-        path = template.replace("{model}", name if _PLAIN_MODEL.fullmatch(name) else quote(name, safe="@"))
-    if not request.get("stream"):
-        return f"{path}:generateContent"
-    return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
-
-
-def _respelt(request: Request, body: Wire, writing: Writing) -> Wire:
-    """The members as they came, as far as they still say what is written."""
-    encoding = writing.encoding
-    if encoding.get("contents") == "object" and len(body["contents"]) == 1:
-        body["contents"] = body["contents"][0]
-    if encoding.get("system") and _SYSTEM[0] in body:
-        body[encoding["system"]] = body.pop(_SYSTEM[0])
-    if type(said := encoding.get("model")) is str:
-        place, slash, name = said.rpartition("/")
-        same = "model_of_path" in encoding and encoding["model_of_path"] == writing.model
-        body["model"] = said if same else place + slash + (writing.model or name)
-    spelling: Wire = {
-        name: value for name, value in (encoding.get("members") or {}).items() if name != "tools" or value is None
-    }
-    if not spelling.keys().isdisjoint(_SYSTEM) and not body.keys().isdisjoint(_SYSTEM):
-        spelling = {name: value for name, value in spelling.items() if name not in _SYSTEM}
-    if not spelling:
-        return body
-    # contents are spelt already, and so are tools but for those that are an option
-    options: Wire = (request.get("options") or {}).get(writing.endpoint.adapter) or {}
-    members = {
-        name: value for name, value in body.items() if name not in _APART or (name != "contents" and name in options)
-    }
-    if all(entry["path"].startswith(_BESIDE) for entry in writing.loss.entries):
-        read, _ = members_from_wire(_replaced(members, spelling), Reading(writing.endpoint, DERIVED_IDS))
-        if difference(read, {name: request[name] for name in request.keys() & _READ}) is None:
-            return _replaced(body, spelling)
-    # something was changed since: each member on its own
-    plain, _ = members_from_wire(members, Reading(writing.endpoint, DERIVED_IDS))
-    for name, value in spelling.items():
-        trial = _replaced(members, {name: value})
-        if difference(members_from_wire(trial, Reading(writing.endpoint, DERIVED_IDS))[0], plain) is None:
-            members, body = trial, _replaced(body, {name: value})
-            writing.spelt = writing.spelt and name not in _CONFIG
-    config: Wire = body.get("generationConfig") or {}
-    if writing.spelt and type(schema := config.get("responseJsonSchema")) is dict:
-        config["responseJsonSchema"] = fitted(schema, writing.loss, ("response_format", "schema"))
-    return body
-
-
-_BESIDE: Final = ("/messages/", "/system/", "/filler")
-"""What is reported of these makes no difference to the members."""
-_APART: Final = frozenset(("tools", "contents"))
-_READ: Final = (_WRITTEN - {"tools", "stream"}) | {"options"}
-
-
-def _replaced(body: Wire, spelling: Wire) -> Wire:
-    gone = {CAMEL[name] for name in spelling if name in CAMEL}
-    return {name: value for name, value in body.items() if name not in gone} | spelling
-
-
-def members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the members beside messages and tools."""
-    if "tool_choice" in request or "parallel_tool_calls" in request:
-        choice_to_wire(request, body, writing)
-    config: Wire = {}
-    sampling_to_wire(request, config, writing)
-    if request.get("reasoning"):
-        reasoning_to_wire(request["reasoning"], config, writing)
-    if request.get("response_format"):
-        format_to_wire(request["response_format"], config, writing)
-    if config:
-        body["generationConfig"] = config
-    if request.get("service_tier") is not None:
-        _tier_to_wire(request["service_tier"], body, writing)
-    if request.get("metadata"):
-        _metadata_to_wire(request["metadata"], body, writing)
-    if request.get("options"):
-        _options_to_wire(request, body, writing)
-    write_members(request, body, {}, writing, _WRITTEN)
-
-
-def _tier_to_wire(tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS or writing.same("service_tier"):
-        body["serviceTier"] = tier
-    elif tier == "default":
+def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
+    if value in TIERS:
+        body["serviceTier"] = value
+    elif value == "default":
         body["serviceTier"] = "standard"
-        writing.loss.replace(
-            ("service_tier",), "standard", "unsupported_value", "representation", "the same service class"
-        )
+        writing.loss.replace((name,), "standard", "unsupported_value", "representation", "the same service class")
     else:
-        severity = "representation" if tier == "auto" else "weakened"
-        writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
+        severity = "representation" if value == "auto" else "weakened"
+        writing.loss.drop((name,), "unsupported_value", severity, "the target has no such service class")
 
 
-def _metadata_to_wire(metadata: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     kept: Wire = {}
-    for name, value in metadata.items():
-        if type(value) is str and (_takes_label(name, value, writing) or writing.same("metadata")):
-            kept[name] = value
+    for label, text in value.items():
+        if type(text) is str and _takes_label(label, text, writing):
+            kept[label] = text
         else:
             message = "the target keeps no such data with a request"
-            writing.loss.drop(("metadata", name), "unsupported_field", "weakened", message)
+            writing.loss.drop((name, label), "unsupported_field", "weakened", message)
     if kept:
         body["labels"] = kept
 
@@ -693,53 +606,61 @@ def _takes_label(name: str, value: str, writing: Writing) -> bool:
     )
 
 
-# ---------------------------------------------------------------------------------------------- options, to the wire
+_WRITERS: Final[dict[str, Writer[Writing]]] = {
+    **dict.fromkeys(_CONFIG_NAMES, _sampling),
+    "logprobs": _logprobs,
+    "stop": _stop,
+    "reasoning": _reasoning,
+    "response_format": _response_format,
+    "service_tier": _service_tier,
+    "metadata": _metadata,
+    "stream": lambda name, value, body, writing: None,  # the path says it
+}
+
+# -- options
 
 
-def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+def _options_to_wire(options: Request, body: Wire, writing: Writing) -> None:
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
-    options: Request = request["options"]
-    name = writing.endpoint.adapter
-    if len(options) > 1 or name not in options:
-        report_foreign_options(request, writing.endpoint, writing.loss)
-    own: Wire = options.get(name) or {}
-    stored = stored_elsewhere(request, writing.endpoint) is not None
+    adapter = writing.endpoint.adapter
+    report_foreign_options(writing.source, writing.endpoint, writing.loss)
+    own: Wire = options.get(adapter) or {}
+    stored = stored_elsewhere(writing.source, writing.endpoint) is not None
+    system = {"systemInstruction": body.get("systemInstruction")}  # beside which its other name is an option
     for member, value in own.items():
-        if stored and is_stored(name, member, value):
-            report_foreign_option(name, member, value, writing.loss, "")
-        elif member in _OPTION_OBJECTS and type(value) is dict:
-            _object_to_wire(member, value, body, writing)
-        elif member == "cachedContent" and not writing.encoding.get("cached") and not _CACHED.isdisjoint((*body, *own)):
+        left = _read_again({**system, member: value}, writing).get(member)
+        if stored and is_stored(adapter, member, value):
+            report_foreign_option(adapter, member, value, writing.loss, "")
+        elif member in _OBJECTS and type(value) is dict:
+            _object_to_wire(member, value, left or {}, body, writing)
+        elif member == "cachedContent" and not _CACHED.isdisjoint((*body, *own)):
             message = "the target takes a cache only in the place of instructions and tools"
-            writing.loss.drop(("options", name, member), "combination", "lost", message)
-        elif (
-            member == _SYSTEM[1] and value is not None and _SYSTEM[0] in body and "system" not in writing.encoding
-        ) or (member not in body and _is_option({member: value}, member, writing)):
+            writing.loss.drop(("options", adapter, member), "combination", "lost", message)
+        elif left is not None and member not in body:
             body[member] = value
         else:
             _refuse_option((member,), writing)
 
 
-def _object_to_wire(member: str, value: Wire, body: Wire, writing: Writing) -> None:
+_OBJECTS: Final = ("generationConfig", "toolConfig")
+_CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
+
+
+def _object_to_wire(member: str, value: Wire, left: Wire, body: Wire, writing: Writing) -> None:
     """Writes the options among the members of an object, beside those that the request says itself."""
     present: Wire = body.get(member, {})
     said = present.keys() | (FORMAT if not present.keys().isdisjoint(FORMAT) else ())
-    # type and schema of an answer are one wish
-    encoding = {name: value[name] for name in FORMAT if name in value}
-    taken: Wire = {}
-    for name, option in value.items():
-        if name in said:
-            if name == "functionCallingConfig" and type(option) is dict and option and option.keys().isdisjoint(CHOICE):
-                taken[name] = {**present[name], **option}
-        elif _is_option({member: encoding if name in encoding else {name: option}}, f"{member}/{name}", writing):
-            taken[name] = option
+    taken = {name: option for name, option in left.items() if name in value and name not in said}
+    more: Any = left.get("functionCallingConfig")
+    if "functionCallingConfig" in said and type(more) is dict and more and more.keys().isdisjoint(CHOICE):
+        taken["functionCallingConfig"] = {**present["functionCallingConfig"], **more}
     if taken or not value:
         for name in value:
             if name not in taken:
                 _refuse_option((member, name), writing)
     else:
         _refuse_option((member,), writing)
-    if present or taken or writing.same_origin:
+    if present or taken:
         body[member] = {**present, **taken}
 
 
@@ -748,64 +669,11 @@ def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
 
 
-def _is_option(member: Wire, place: str, writing: Writing) -> bool:
-    """Whether this member, read from the wire, would be an option again, or was one when it was read."""
-    if not member.keys().isdisjoint(_NOT_MEMBERS):
-        return False
-    if writing.had_quirk(f"options/{place}", "combination"):
-        return True
-    if "model" in member:
-        return False
-    read, _ = members_from_wire(member, Reading(writing.endpoint, DERIVED_IDS))
-    return read == {"options": {writing.endpoint.adapter: member}}
-
-
-# ---------------------------------------------------------------------------------------------- types of members
-
-_ROWS: Final[Rows] = {
-    "model": Row(TEXT),
-    "tools": Row(LIST),
-    "toolConfig": Row({"functionCallingConfig": Row(OBJECT)}),
-    "generationConfig": Row(
-        {
-            **dict.fromkeys(NUMBERS, Row(NUMBER)),
-            **dict.fromkeys(COUNTS, Row(INTEGER)),
-            "stopSequences": Row(TEXTS),
-            "responseLogprobs": Row(SWITCH),
-            "responseMimeType": Row(TEXT),
-            "responseSchema": Row(OBJECT),
-            "thinkingConfig": Row(
-                {"includeThoughts": Row(SWITCH), "thinkingBudget": Row(INTEGER), "thinkingLevel": Row(TEXT)}
-            ),
-        }
-    ),
-    "serviceTier": Row(TEXT),
-    "labels": Row(OBJECT),
-}
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    config = options.get("generationConfig")
-    if isinstance(config, dict) and isinstance(thinking := config.get("thinkingConfig"), dict):
-        options = {**options, "generationConfig": {**config, "thinkingConfig": camelised(thinking)}}
-    problem = wrong_member(NAME, options, _ROWS)
-    if problem is not None and problem.path is not None:
-        problem.path = _path_as_sent(problem.path, encoding.get("members") or {})
-    return problem
-
-
-def _path_as_sent(path: str, spelling: Wire) -> str:
-    """A pointer in the names that the members of the body had."""
-    steps: list[str] = []
-    place: Any = spelling
-    for step in path.split("/")[1:]:
-        sent = step
-        if isinstance(place, dict):
-            sent = next((name for name in place if name == step or CAMEL.get(name) == step), step)
-            place = place.get(sent)
-        steps.append(sent)
-    return "/" + "/".join(steps)
+def _read_again(members: Wire, writing: Writing) -> Wire:
+    """What of these members would be an option, were they read from the wire."""
+    again = Members(_in_first_names(members, _ROWS, {}), writing.endpoint, writing.reader())
+    again.read(_ROWS, ("model", *_APART))
+    return again.options
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -17,7 +17,6 @@ from interlingua.adapters._kit import (
     Wire,
     report_beside_definition,
     report_foreign_state,
-    report_parallel,
     report_unknown,
     within,
 )
@@ -26,7 +25,6 @@ from interlingua.adapters.gemini_generate.context import Reading, Writing, membe
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Schema = dict[str, Any]
@@ -86,11 +84,6 @@ _SILENT: Final = frozenset(
 tool that callers of OpenAI often put into the schema."""
 
 _MOST_LEVELS: Final = 64
-
-
-def is_taken(schema: Schema) -> bool:
-    """Whether the wire takes a schema as it is."""
-    return _fits(schema, 0)
 
 
 def _fits(schema: Any, level: int) -> bool:
@@ -335,49 +328,30 @@ Tool = dict[str, Any]
 # ---------------------------------------------------------------------------------------------- tools, from the wire
 
 _FUNCTION: Final = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
-_USUAL: Final = _FUNCTION - {"parameters"}
 
 
 def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
     """The tools; None for what is not shaped as the wire documents it."""
     found: list[Tool] = []
-    functions = 0
-    if type(value) is not list:
-        reading.odd, value = True, [value]
-    for item in value:
-        if type(item) is not dict:
+    for item in value if type(value) is list else [value]:
+        if type(item) is not dict or "" in item:
             return None
-        members = reading.camelised(item)
-        if "" in members:
-            return None
-        for name, definition in members.items():
+        for name, definition in camelised(item).items():
             if name != "functionDeclarations":
                 found.append({"kind": "provider", "name": name, "adapter": reading.adapter, "definition": {name: definition}})  # fmt: skip
                 continue
-            functions += 1
-            if type(definition) is not list:
-                reading.odd, definition = True, [definition]
-            for function in definition:
+            for function in definition if type(definition) is list else [definition]:
                 tool = _function_from_wire(function, reading)
                 if tool is None:
                     return None
                 found.append(tool)
-            reading.odd = reading.odd or not definition
-        reading.odd = reading.odd or len(members) != 1
-    reading.odd = reading.odd or functions > 1
     return found
 
 
 def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     if type(function) is not dict:
         return None
-    if function.keys() == _USUAL:
-        name, description, schema = function["name"], function["description"], function["parametersJsonSchema"]
-        if type(name) is str and name and type(description) is str and type(schema) is dict:
-            if schema.get("type") != "object" or not is_taken(schema):
-                reading.odd = True  # it would not be written so
-            return {"name": name, "description": description, "input_schema": schema}
-    members = reading.camelised(function)
+    members = camelised(function)
     name, description = members.get("name"), members.get("description")
     if type(name) is not str or not name or ("parameters" in members and "parametersJsonSchema" in members):
         return None
@@ -386,17 +360,15 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
         tool["description"] = description
     elif description is not None:
         return None
-    reading.odd = reading.odd or "parameters" in members or None in members.values()
     schema = members.get("parametersJsonSchema")
     if schema is None and (parameters := members.get("parameters")) is not None:
         schema = json_schema(parameters)
     if type(schema) is dict:
         tool["input_schema"] = schema
-        reading.odd = reading.odd or schema.get("type") != "object" or not is_taken(schema)
     elif schema is not None:
         return None
-    fields = {key: item for key, item in members.items() if key not in _FUNCTION}
-    if fields:
+    if not within(members, _FUNCTION):
+        fields = {key: item for key, item in members.items() if key not in _FUNCTION}
         tool["provider_state"] = reading.state(fields=fields)
     return tool
 
@@ -404,25 +376,18 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
 _MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
 
-def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | None, Wire]:
+def choice_from_wire(config: Wire) -> tuple[dict[str, Any] | None, Wire]:
     """The choice of a `toolConfig`, and what is left of it."""
-    members = reading.camelised(config)
-    calling = members.get("functionCallingConfig")
+    calling = config.get("functionCallingConfig")
     if type(calling) is not dict:
-        reading.odd = reading.odd or not members
-        return None, members
-    mode = calling.get("mode")
-    if len(members) == len(calling) == 1 and type(mode) is str and mode in _MODES.back:
-        return {"type": _MODES.back[mode]}, {}
-    calling = reading.camelised(calling)
-    mode = calling.get("mode")
+        return None, config
+    mode: Any = calling.get("mode")
     names: Any = calling.get("allowedFunctionNames") or []
     if type(mode) is int and 0 <= mode < len(MODE_NUMBERS):
-        reading.odd, mode = True, MODE_NUMBERS[mode]
+        mode = MODE_NUMBERS[mode]
     if type(mode) is not str or type(names) is not list or not all(type(name) is str for name in names):
-        return None, members
+        return None, config
     choice: dict[str, Any]
-    reading.odd = reading.odd or not mode.isupper() or (not names and "allowedFunctionNames" in calling)
     match mode.upper(), len(names):
         case "AUTO", 0:
             choice = {"type": "auto"}
@@ -437,8 +402,8 @@ def choice_from_wire(config: Wire, reading: Reading) -> tuple[dict[str, Any] | N
         case "VALIDATED", count if count:
             choice = {"type": "allowed", "names": names, "mode": "auto"}
         case _:
-            return None, members
-    left = {name: value for name, value in members.items() if name != "functionCallingConfig"}
+            return None, config
+    left = {name: value for name, value in config.items() if name != "functionCallingConfig"}
     if more := {name: value for name, value in calling.items() if name not in CHOICE}:
         left["functionCallingConfig"] = more
     return choice, left
@@ -450,21 +415,32 @@ CHOICE: Final = ("mode", "allowedFunctionNames")
 # ---------------------------------------------------------------------------------------------- tools, to the wire
 
 
+def refuse_one_name(request: dict[str, Any], writing: Writing) -> None:
+    """Raises `InvalidRequest` for two functions of one name, unless they came so."""
+    names: set[str] = set()
+    for position, tool in enumerate(request.get("tools") or ()):
+        if tool.get("kind") == "provider":
+            continue
+        if tool["name"] in names and not writing.had_twice(tool["name"]):
+            path = pointer(("tools", position, "name"))
+            raise InvalidRequest("two tools have one name; give each its own", path=path)
+        names.add(tool["name"])
+
+
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the tools: all functions in one object, each tool of the provider's own in another."""
-    tools: list[Tool] = request.get("tools") or []
-    if tools and writing.lacks("supports_tools", "tools"):
-        for position in range(len(tools)):
+    if not request.get("tools"):
+        return
+    if writing.lacks("supports_tools", "tools"):
+        for position in range(len(request["tools"])):
             writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
         return
-    if tools:
-        tools = with_own_search(request, writing.endpoint, writing.loss)
+    tools: list[Tool] = with_own_search(request, writing.endpoint, writing.loss)
     wires: list[Wire] = []
     functions: list[Wire] = []
     open_run = False  # whether the functions still stand together
     behind: int | None = None  # the first tool behind the functions
     moves: list[int] = []
-    names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         if tool.get("kind", "function") == "provider":
@@ -475,17 +451,13 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                 if functions and behind is None:
                     behind = position
             continue
-        if tool["name"] in names and not writing.had_twice(tool["name"]):
-            raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-        names.add(tool["name"])
         if not functions:
             wires.append({"functionDeclarations": functions})
             open_run = True
         elif not open_run:
             moves.append(position)
-        function = _function_to_wire(tool, writing, path)
-        functions.append(function)
-    if wires or (writing.same_origin and "tools" in request):
+        functions.append(_function_to_wire(tool, writing, path))
+    if wires:
         body["tools"] = wires
     for position in moves:
         message = "all functions stand together"
@@ -546,14 +518,11 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
     loss = writing.loss
-    report_parallel(request, loss)
-    choice = request.get("tool_choice")
-    if choice is None:
-        return
+    choice: dict[str, Any] = request["tool_choice"]
     known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
     # tools that are not shaped as documented are an option, and may well be what is chosen
     unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread and not writing.had_quirk("tool_choice", "combination"):
+    if not (known and "tools" in body) and not unread:
         severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
         loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
         return
@@ -561,17 +530,12 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
         return
     names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    undeclared: list[str] = writing.encoding.get("undeclared") or []
-    kept = [
-        name if name in undeclared or unread else writing.tool_name(name)
-        for name in names
-        if name in known or name in undeclared or unread
-    ]
+    kept = [name if unread else writing.tool_name(name) for name in names if unread or name in known]
     calling: Wire = {"mode": _mode(choice, kept)}
     if kept and calling["mode"] in ("ANY", "VALIDATED"):
         calling["allowedFunctionNames"] = kept
     body["toolConfig"] = {"functionCallingConfig": calling}
-    read, _ = choice_from_wire(body["toolConfig"], Reading(writing.endpoint, DERIVED_IDS))
+    read, _ = choice_from_wire(body["toolConfig"])
     if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
         said = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
         severity = "representation" if said else "weakened"
