@@ -1,9 +1,9 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note, record_quirk
+from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -38,14 +38,6 @@ _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
-
-
-def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
-    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
-    if endpoint.model is not None:
-        return endpoint.model
-    model = request.get("model")
-    return model.partition(":")[2] or model if model is not None else None
 
 
 def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> None:
@@ -84,7 +76,7 @@ def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, 
     """A member that takes some words."""
     if writing.refuses(name):
         writing.report_refused(name, value)
-    elif value in words or writing.same(name):
+    elif value in words:
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
@@ -97,9 +89,7 @@ def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
 
 def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if writing.same(name) or (writing.same_origin and not value):
-        body[name] = value
-    elif value and writing.refuses(name):
+    if value and writing.refuses(name):
         writing.report_refused(name, value)
     elif kept := _kept_metadata(name, value, writing):
         body[name] = kept
@@ -208,18 +198,17 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
     name = value.get("name")
     path = ("response_format", "name")
-    kept = writing.same("response_format")
-    if name is None and not kept:
+    if name is None:
         name = "response"
         writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
-    elif name is not None and not kept and not is_plain_name(name, LONGEST_TOOL_NAME):
+    elif not is_plain_name(name, LONGEST_TOOL_NAME):
         name = plain_name(name)[:LONGEST_TOOL_NAME] or "response"
         writing.loss.replace(path, name, "name_rewritten", "representation", "the name does not fit the wire's grammar")
-    schema: Wire = {} if name is None else {"name": name}
+    schema: Wire = {"name": name}
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
             schema[member] = value[member]
-    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict"), kept=kept):
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
         del schema["strict"]
     return schema
 
@@ -227,7 +216,7 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model),
+    "model": Row(TEXT, read=read_model, says=("model",)),
     "temperature": Row(NUMBER, "temperature"),
     "top_p": Row(NUMBER, "top_p"),
     "top_logprobs": Row(COUNT, "top_logprobs"),
@@ -240,51 +229,21 @@ SHARED_ROWS: Final[Rows] = {
 """The members that both wires spell alike."""
 
 
-def record_quirks(
-    request: Request,
-    called: Iterable[str],
-    body: Wire,
-    endpoint: Endpoint,
-    needed: Mapping[str, str],
-    silenced: Container[str],
-) -> None:
-    """Notes what is odd of a request that was just read beside its messages: it is left alone then.
+def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
+    """Notes what is odd of the tools of a request that was just read: it is left alone then.
 
-    `called` are the names of its calls; `needed` names the member beside which alone another one is taken, and `silenced`
-    are members that the provider does not take. Names of tools that do not fit go to `names` of the request's form, a tool
-    whose schema cannot be enforced is marked itself, and members that are odd by what stands beside them go to `odd`.
+    `called` are the names of its calls. Names that do not fit go to `names` of the request's form; a tool whose schema cannot
+    be enforced is marked itself.
     """
-    encoding: dict[str, Any] = request["provider_state"].setdefault("encoding", {})
-
-    def odd(member: str, code: str) -> None:
-        record_quirk(request, encoding, member, code, endpoint.adapter)
-
     tools: list[dict[str, Any]] = request.get("tools") or []
-    kinds = {tool["name"]: tool.get("kind") or "function" for tool in tools}
-    found = set(kinds)
+    found = {tool["name"] for tool in tools}
     found.update(called)
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        encoding["names"] = sorted(names)
+        request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
     for tool in tools:
         schema = tool.get("input_schema") if tool.get("strict") else None
         if schema is not None and not can_be_enforced(schema):
             note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
-    listed = body.get("tools")
-    if "parallel_tool_calls" in request and not (tools and listed and type(listed) is list):
-        odd("parallel_tool_calls", "combination")
-    choice: dict[str, Any] | None = request.get("tool_choice")
-    if choice is not None:
-        if not tools:
-            odd("tool_choice", "combination")
-        chosen = [choice["name"]] if "name" in choice else choice.get("names") or ()
-        kind = choice.get("kind") or "function"
-        if any(kinds.get(name) != kind if "name" in choice else name not in kinds for name in chosen):
-            odd("tool_choice", "tool_choice")
-    for name in (request.get("options") or NOTHING).get(endpoint.adapter, ()):
-        if name in silenced:
-            odd(f"options/{name}", "unsupported_field")
-        if name in needed and not body.get(needed[name]):
-            odd(f"options/{name}", "combination")
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

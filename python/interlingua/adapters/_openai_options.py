@@ -5,10 +5,11 @@ An option that the contract has a word for, or that stands beside a member of th
 reported as what is read of it.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_option, report_foreign_options
+from interlingua.adapters._members import Rows
 from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -34,60 +35,49 @@ class Options(NamedTuple):
     """What a wire says of its options.
 
     `members` are OpenAI's own beside those of both wires; to another provider no others go. `needed` names the member beside
-    which alone another one is taken, `objects` those that may hold members of the contract beside others, and `rows` all that
-    have a canonical word. `read` reads a body without its messages.
+    which alone another one is taken, `said` those beside which another one says nothing more, `merged` those that may hold
+    what the contract has a word for beside other things, and `rows` all that have a canonical word. `read` reads a body without
+    its messages, and what an option means depends on the members `beside` it.
     """
 
     members: frozenset[str]
     needed: Mapping[str, str]
-    objects: Container[str]
-    rows: Container[str]
+    said: Mapping[str, str]
+    merged: frozenset[str]
+    rows: Rows
     read: Callable[[Wire, Target], Request]
     beside: tuple[str, ...] = ()
 
 
-def options_to_wire(
-    request: Request,
-    body: Wire,
-    wire: Options,
-    writing: Target,
-    *,
-    foreign: bool,
-    silenced: Container[str],
-    says: Callable[[str, Any, Path], bool],
-) -> None:
-    """Writes own options, verbatim, and reports those of other wires.
-
-    `foreign`: they were read at another provider of this wire. `silenced` are members that the provider does not take.
-    `says` tells, and reports, that an option is said already by what is written.
-    """
+def options_to_wire(request: Request, body: Wire, wire: Options, writing: Target) -> None:
+    """Writes own options, verbatim, and reports those of other wires."""
     endpoint, loss = writing.endpoint, writing.loss
+    silenced: tuple[str, ...] = tuple(endpoint.dialect.get("unsupported") or ())
+    if endpoint.dialect.get("stream_options") is False:
+        silenced += ("stream_options",)
     carried = _carry_shared(request, body, endpoint, loss)
     report_foreign_options(request, endpoint, loss, carried)
     for name, value in ((request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING).items():
         path: Path = ("options", endpoint.adapter, name)
-        if foreign and name not in _SHARED_MEMBERS and name not in wire.members:
+        present = body.get(name)
+        if writing.from_another and name not in _SHARED_MEMBERS and name not in wire.members:
             message = "an option of another provider has no meaning here"
             report_foreign_option(endpoint.adapter, name, value, loss, message)
-        elif name in silenced and not writing.had_quirk(f"options/{name}", "unsupported_field"):
+        elif name in silenced:
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
-        elif _stands_alone(name, body, wire) and not writing.had_quirk(f"options/{name}", "combination"):
+        elif name in wire.needed and not body.get(wire.needed[name]):
             message = f"without {wire.needed[name]} it says nothing, and is refused"
             loss.drop(path, "combination", "representation", message)
-        elif says(name, value, path):
-            pass
-        elif name in wire.objects and isinstance(value, dict) and isinstance(body.get(name), dict):
+        elif name in wire.merged and type(value) is dict and type(present) is dict:
             _add_to_object(name, value, body, path, wire, writing)
-        elif name in body:
+        elif name in wire.merged and type(value) is list and type(present) is list:
+            _add_to_list(name, value, body, path, writing)
+        elif name in body or (wire.said.get(name) in body and not writing.same_origin):
             loss.drop(path, "combination", "weakened", _SAID_ALREADY)
         else:
             body[name] = value
             if name in wire.rows:
                 _report_meaning(name, value, body, path, wire, writing)
-
-
-def _stands_alone(name: str, body: Wire, wire: Options) -> bool:
-    return name in wire.needed and not body.get(wire.needed[name])
 
 
 def _add_to_object(name: str, value: Wire, body: Wire, path: Path, wire: Options, writing: Target) -> None:
@@ -103,6 +93,16 @@ def _add_to_object(name: str, value: Wire, body: Wire, path: Path, wire: Options
     body[name] = {**said, **added}
     if not wire.beside:
         _report_meaning(name, added, body, path, wire, writing)
+
+
+def _add_to_list(name: str, value: list[Any], body: Wire, path: Path, writing: Target) -> None:
+    """What an option adds to a list that a member of the request is written into."""
+    added = [item for item in value if item not in body[name]]
+    body[name] = [*added, *body[name]]
+    if not added:
+        writing.loss.drop(path, "combination", "representation", _SAID_ALREADY)
+    elif len(added) != len(value):
+        writing.loss.replace(path, added, "combination", "representation", _SAID_ALREADY)
 
 
 def _report_meaning(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Target) -> None:

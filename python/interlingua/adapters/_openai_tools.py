@@ -87,7 +87,7 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
     parallel = request.get("parallel_tool_calls")
     if parallel is None:
         return
-    if "tools" not in body and not writing.had_quirk("parallel_tool_calls", "combination"):
+    if "tools" not in body:
         message = "there are no tools to call in parallel"
         writing.loss.drop(("parallel_tool_calls",), "combination", "representation", message)
     elif writing.refuses("parallel_tool_calls"):
@@ -102,25 +102,16 @@ def report_toolless(choice: Choice, writing: Target) -> None:
     writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
 
 
-def offered_kinds(request: dict[str, Any], written: Mapping[Any, Any]) -> dict[str, str]:
-    """What the tools that are offered are on the wire, by their canonical name; `written` are the kinds by wire name."""
+def _offered(writing: Target) -> dict[str, str]:
+    """What the tools that are offered are on the wire, by their canonical name."""
+    folded = "function" if writing.folds_custom else "custom"
     return {
-        tool["name"]: "function" if written.get(tool["name"]) == "function" else tool.get("kind") or "function"
-        for tool in request.get("tools") or ()
+        tool["name"]: folded if (kind := tool.get("kind") or "function") == "custom" else kind
+        for tool in writing.source.get("tools") or ()
     }
 
 
-def is_offered(choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target) -> bool:
-    """Whether the tools that a choice names are offered, or were not when it was read."""
-    if writing.had_quirk("tool_choice", "tool_choice"):
-        return True
-    named = [choice.get("name", "")] if choice["type"] == "tool" else choice.get("names") or ()
-    return all(name in offered and writing.tool_name(name) == name for name in named)
-
-
-def fitted_choice(
-    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
-) -> dict[str, Any] | None:
+def fitted_choice(choice: Choice, writing: Target) -> dict[str, Any] | None:
     """The choice as it can be made: names and kinds as the tools have them on the wire. None when it cannot be made.
 
     It has `type`, and for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
@@ -128,9 +119,9 @@ def fitted_choice(
     report_unknown(dict(choice), _CHOICE, writing.loss, ("tool_choice",))
     match choice["type"]:
         case "tool":
-            return _one_tool(choice, offered, request, writing)
+            return _one_tool(choice, _offered(writing), writing)
         case "allowed":
-            return _allowed(choice, offered, request, writing)
+            return _allowed(choice, _offered(writing), writing)
         case word:
             _report_idle(choice, (), writing)
             return {"type": word}
@@ -143,36 +134,29 @@ def _report_idle(choice: Choice, used: tuple[str, ...], writing: Target) -> None
             writing.loss.drop(("tool_choice", name), "tool_choice", "representation", message)
 
 
-def _one_tool(
-    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
-) -> dict[str, Any] | None:
-    name, kind = choice.get("name", ""), choice.get("kind") or "function"
+def _one_tool(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
+    name = choice.get("name", "")
     _report_idle(choice, ("name", "kind"), writing)
-    if not writing.had_quirk("tool_choice", "tool_choice"):
-        if offered.get(name, "provider") == "provider":
-            message = "the chosen tool is not offered"
-            writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-            return None
-        if offered[name] != kind:
-            kind = offered[name]
-            message = "the kind of a choice is that of its tool"
-            writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "representation", message)
-        name = writing.told_name(name, ("tool_choice",))
-    return {"type": "tool", "name": name, "kind": kind}
+    kind = offered.get(name, "provider")
+    if kind == "provider":
+        writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "the chosen tool is not offered")
+        return None
+    if kind != (choice.get("kind") or "function"):
+        message = "the kind of a choice is that of its tool"
+        writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "representation", message)
+    return {"type": "tool", "name": writing.told_name(name, ("tool_choice",)), "kind": kind}
 
 
-def _allowed(
-    choice: Choice, offered: Mapping[str, str], request: dict[str, Any], writing: Target
-) -> dict[str, Any] | None:
+def _allowed(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
     _report_idle(choice, ("names", "mode"), writing)
     names: list[str] = choice.get("names") or []
     tools: list[tuple[str, str]] = []
     for position, name in enumerate(names):
-        if writing.had_quirk("tool_choice", "tool_choice") or offered.get(name, "provider") != "provider":
+        if (kind := offered.get(name, "provider")) != "provider":
             wire_name = writing.tool_name(name)
             if wire_name != name:
                 writing.report_name(("tool_choice", "names", position), wire_name)
-            tools.append((offered.get(name, "function"), wire_name))
+            tools.append((kind, wire_name))
     if not tools:
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "none of the allowed tools is offered")
         return None

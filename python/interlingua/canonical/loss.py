@@ -88,6 +88,8 @@ class Loss:
 
     def about(self, members: tuple[str, ...], option: Path) -> list[Entry]:
         """What was reported of members of a request, and of an option."""
+        if not self.entries:
+            return []
         there = pointer(option)
         return [
             entry

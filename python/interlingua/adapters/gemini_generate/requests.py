@@ -251,12 +251,14 @@ def _reasoning_from_wire(config: Wire) -> Reasoning | None:
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Type and schema of an answer are one wish."""
-    config: Wire = members.body["generationConfig"]
-    found = _format_from_wire({name: config[name] for name in FORMAT if config.get(name) is not None})
-    if found is not None:
+    """Type and schema of an answer are one wish, whichever comes first."""
+    if "response_format" not in members.request:
+        config: Wire = members.body["generationConfig"]
+        found = _format_from_wire({name: config[name] for name in FORMAT if config.get(name) is not None})
+        if found is None:
+            return False
         members.request["response_format"] = found
-    return found is not None
+    return True
 
 
 def _format_from_wire(formats: Wire) -> dict[str, Any] | None:

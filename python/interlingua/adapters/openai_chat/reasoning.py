@@ -11,7 +11,7 @@ a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control`
 dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._items import (
@@ -296,9 +296,6 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
         return
     if not takes_reasoning(name, writing):
         return
-    if writing.same_origin and (spelt := _spelt(value, writing)) is not None:
-        body.update(spelt)
-        return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     if control == "none":
         writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
@@ -344,7 +341,7 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     mode = value.get("mode")
     if mode is None and "budget_tokens" in value:
         mode = "enabled"
-    if value.get("effort") == "none" and not writing.same_origin:  # the member that turns it off is another one
+    if value.get("effort") == "none":  # the member that turns it off is another one
         mode, value = "disabled", NOTHING
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
@@ -386,18 +383,39 @@ def effort_beside_tools(body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------------- settings from the wire
 
-Settings = tuple[dict[str, Any], Any, Any]
-"""What a member says of reasoning, that part of it as it was spelt, and what is left of it as an option (None: nothing)."""
+Settings = tuple[dict[str, Any], Wire]
+"""What a member says of reasoning, and what is left of it as an option."""
 
 
-def _word(value: Any) -> Settings | None:
-    return ({"effort": value}, value, None) if isinstance(value, str) else None
+def _meaning(name: str, value: Any) -> Settings | None:
+    """What a member says; None where it does not say what it should."""
+    match name, value:
+        case "reasoning_effort", str():
+            return {"effort": value}, {}
+        case "reasoning", dict():
+            return _object(value)
+        case "thinking", {"type": "enabled" | "disabled" | "adaptive"}:
+            return _thinking(value)
+        case "enable_thinking", bool():
+            return {"mode": "enabled" if value else "disabled"}, {}
+        case "thinking_budget", _ if (budget := whole(value)) is not None and budget >= 0:
+            return {"budget_tokens": budget}, {}
+        case "disable_reasoning", True:
+            return {"mode": "disabled"}, {}
+        case ("include_reasoning", False) | ("reasoning_format", "hidden"):
+            return {"display": "omitted"}, {}
+        case "prompt_mode", "reasoning":
+            return {"mode": "enabled"}, {}
+        case "chat_template_kwargs", {"enable_thinking": bool(switch)} | {"thinking": bool(switch)}:
+            said = "enable_thinking" if isinstance(value.get("enable_thinking"), bool) else "thinking"
+            mode = "enabled" if switch else "disabled"
+            return {"mode": mode}, {other: item for other, item in value.items() if other != said}
+        case _:
+            return None
 
 
-def _object(value: Any) -> Settings | None:
+def _object(value: Wire) -> Settings:
     """OpenRouter's object. It takes an effort or a budget, not both."""
-    if not isinstance(value, dict):
-        return None
     read: dict[str, Any] = {}
     rest: Wire = {}
     for name, item in value.items():
@@ -416,75 +434,33 @@ def _object(value: Any) -> Settings | None:
                 read["display"] = "summarized"
             case _:
                 rest[name] = item
-    return read, _without(value, rest), rest or None
+    return read, rest
 
 
-def _thinking(value: Any) -> Settings | None:
+def _thinking(value: Wire) -> Settings:
     """The object of Anthropic's wire: a mode, and a budget."""
-    if not isinstance(value, dict) or value.get("type") not in ("enabled", "disabled", "adaptive"):
-        return None
     read: dict[str, Any] = {"mode": value["type"]}
     budget = whole(value.get("budget_tokens"))
     if budget is not None and budget >= 0:
         read["budget_tokens"] = budget
     known = ("type", "budget_tokens") if "budget_tokens" in read else ("type",)
-    rest = {name: item for name, item in value.items() if name not in known}
-    return read, _without(value, rest), rest or None
+    return read, {name: item for name, item in value.items() if name not in known}
 
 
-def _switch(value: Any) -> Settings | None:
-    return ({"mode": "enabled" if value else "disabled"}, value, None) if isinstance(value, bool) else None
-
-
-def _budget(value: Any) -> Settings | None:
-    budget = whole(value)
-    return ({"budget_tokens": budget}, value, None) if budget is not None and budget >= 0 else None
-
-
-def _off(value: Any) -> Settings | None:
-    return ({"mode": "disabled"}, value, None) if value is True else None
-
-
-def _display(value: Any) -> Settings | None:
-    return ({"display": "omitted"}, value, None) if value is False else None
-
-
-def _shape(value: Any) -> Settings | None:
-    return ({"display": "omitted"}, value, None) if value == "hidden" else None
-
-
-def _prompt_mode(value: Any) -> Settings | None:
-    return ({"mode": "enabled"}, value, None) if value == "reasoning" else None
-
-
-def _template(value: Any) -> Settings | None:
-    """What the template of a model is given: one of the two names that models have for the switch."""
-    if not isinstance(value, dict):
-        return None
-    for name in ("enable_thinking", "thinking"):
-        if isinstance(switch := value.get(name), bool):
-            rest = {other: item for other, item in value.items() if other != name}
-            return {"mode": "enabled" if switch else "disabled"}, {name: switch}, rest or None
-    return None
-
-
-def _without(value: Wire, rest: Wire) -> Wire:
-    return {name: item for name, item in value.items() if name not in rest}
-
-
-_READ: Final[dict[str, Callable[[Any], Settings | None]]] = {
-    "reasoning_effort": _word,
-    "reasoning": _object,
-    "thinking": _thinking,
-    "enable_thinking": _switch,
-    "thinking_budget": _budget,
-    "disable_reasoning": _off,
-    "include_reasoning": _display,
-    "reasoning_format": _shape,
-    "prompt_mode": _prompt_mode,
-    "chat_template_kwargs": _template,
-}
-SETTINGS: Final = frozenset(_READ)
+SETTINGS: Final = frozenset(
+    (
+        "reasoning_effort",
+        "reasoning",
+        "thinking",
+        "enable_thinking",
+        "thinking_budget",
+        "disable_reasoning",
+        "include_reasoning",
+        "reasoning_format",
+        "prompt_mode",
+        "chat_template_kwargs",
+    )
+)
 """All members by which some provider is asked for reasoning."""
 MERGED: Final = frozenset(("reasoning", "thinking", "chat_template_kwargs"))
 """Those that are objects: what of them has no canonical word is an option, and both are written into one."""
@@ -507,50 +483,14 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
         return False
     if name != "reasoning" and control == "reasoning" and members.body.get("reasoning") is not None:
         return False  # beside the object another member would say it a second time
-    found = _READ[name](value) if name in _READ else None
+    found = _meaning(name, value)
     if found is None or not found[0]:
         return False
-    read, spelt, rest = found
+    read, rest = found
     present: dict[str, Any] = members.request.get("reasoning", {})
     if not read.keys().isdisjoint(present):
         return False
     members.request["reasoning"] = {**present, **read}
-    if rest is not None:
+    if rest:
         members.options[name] = rest
-    encoding: dict[str, Any] = members.encoding.setdefault("reasoning", {})
-    encoding[name] = spelt
     return True
-
-
-def settle_settings(members: Members[Any]) -> None:
-    """Forgets how reasoning was asked for where a writer would ask for it so."""
-    spelt: Wire | None = members.encoding.get("reasoning")
-    if spelt is None:
-        return
-    control = members.endpoint.dialect.get("reasoning_control") or "reasoning_effort"
-    if all(name in _CONTROLS.get(control, ()) and _is_plain(name, value) for name, value in spelt.items()):
-        del members.encoding["reasoning"]
-
-
-def _is_plain(name: str, value: Any) -> bool:
-    match name:
-        case "reasoning":
-            return value.get("exclude") is not False
-        case "thinking":
-            return len(value) == 1 and value["type"] != "adaptive"
-        case "enable_thinking" | "thinking_budget":
-            return False
-        case _:
-            return True
-
-
-def _spelt(value: Mapping[str, Any], writing: Writing) -> Wire | None:
-    """The members that were read, where they still say what is asked for."""
-    spelt = writing.encoding.get("reasoning")
-    if not isinstance(spelt, dict):
-        return None
-    members: Members[None] = Members(spelt, writing.endpoint, None)
-    for name, item in spelt.items():
-        if not settings_from_wire(name, item, members):
-            return None
-    return spelt if members.request.get("reasoning") == value else None

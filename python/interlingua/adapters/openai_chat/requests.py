@@ -24,12 +24,13 @@ from interlingua.adapters._members import (
     TEXT,
     TEXT_OR_OBJECT,
     TEXT_OR_TEXTS,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
     is_number,
-    put_back_silent,
+    model_to_wire,
     scalar,
     whole,
     within_limit,
@@ -40,7 +41,6 @@ from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     asked_format,
     metadata,
-    model_to_wire,
     record_quirks,
     sampling,
     schema_from_wire,
@@ -63,7 +63,6 @@ from interlingua.adapters.openai_chat.reasoning import (
     effort_beside_tools,
     settings_from_wire,
     settings_to_wire,
-    settle_settings,
 )
 from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
 from interlingua.adapters.openai_chat.tools import (
@@ -76,7 +75,7 @@ from interlingua.adapters.openai_chat.tools import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
@@ -99,30 +98,29 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
 
 def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
-    state = request.get("provider_state")
-    own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
-    writing.from_another = state is not None and not own and state["adapter"] == NAME
-    body: Wire = {}
-    if (model := model_to_wire(request, endpoint)) is not None:
-        body["model"] = model
-    body["messages"] = messages_to_wire(request, writing)
+    body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_foreign_state(request, endpoint, loss, ())
+    return body
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside messages and tools."""
+    if (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
     write_members(request, body, _WRITERS, writing)
     effort_beside_tools(body, writing)
-    if state is not None and own:
-        put_back_silent(body, writing.encoding)
-        report_own_state(state, loss, (), fields=True)
-    elif state is not None:
-        report_foreign_state(request, endpoint, loss, ())
     if "options" in request:
-        _options_to_wire(request, body, writing)
-    return body
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -140,9 +138,12 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.refuses(name):
         writing.report_refused(name, value)
         return
-    spelt = writing.encoding.get("token_limit")
-    member = spelt if spelt in _LIMITS else writing.dialect.get("token_limit") or _LIMITS[0]
-    body[member] = within_limit(name, value, writing)
+    spelt = writing.encoding.get("token_limit")  # some servers know one of the two names alone
+    body[spelt if spelt in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
+
+
+def _usual_limit(dialect: Mapping[str, Any]) -> str:
+    return dialect.get("token_limit") or _LIMITS[0]
 
 
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
@@ -159,10 +160,10 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
         writing.report_refused(name, value)
         return
     most = writing.dialect.get("max_stop", 4)
-    if most is not None and len(value) > most and not writing.same(name):
+    if most is not None and len(value) > most:
         value = value[:most]
         writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
-    body["stop"] = value[0] if writing.encoding.get("stop") == "string" and len(value) == 1 else value
+    body["stop"] = value
 
 
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
@@ -172,7 +173,7 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
     top_logprobs(name, value, body, writing)
-    if name in body and not writing.source.get("logprobs") and not writing.same("logprobs", "top_logprobs"):
+    if name in body and not writing.source.get("logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "representation", message)
@@ -183,9 +184,8 @@ def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    encoding = writing.encoding
-    if writing.dialect.get("cache_hints") == "cache_control" or "cache" in encoding:
-        MARK.write(value, body, encoding, (name,), writing)
+    if writing.dialect.get("cache_hints") == "cache_control":
+        MARK.write(value, body, NOTHING, (name,), writing)
     else:
         writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
 
@@ -193,10 +193,7 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> No
 def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
     body[name] = value
     asked = "stream_options" in (writing.source.get("options") or NOTHING).get(NAME, NOTHING)
-    silent = writing.dialect.get("stream_options") is False or any(
-        "stream_options" in writing.encoding.get(spelling, ()) for spelling in ("absent", "silent")
-    )
-    if value and not asked and not silent:
+    if value and not asked and writing.dialect.get("stream_options") is not False:
         body["stream_options"] = _INCLUDE_USAGE
 
 
@@ -204,9 +201,6 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    if (spelling := writing.encoding.get("response_format")) is not None and _format_from_wire(spelling) == value:
-        body[name] = spelling
-        return
     match asked_format(name, value, writing, enforced=True):
         case "text":
             body[name] = {"type": "text"}
@@ -218,33 +212,8 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
             pass
 
 
-# -- options
-
-
-NEEDED: Final = {"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"}
-"""Members that are only taken beside another one."""
-
-
-def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    def says(name: str, value: Any, path: Path) -> bool:
-        limit = name in _LIMITS and not writing.same_origin and any(limit in body for limit in _LIMITS)
-        if limit or name == "messages":
-            message = "another member of the request says it already"
-            writing.loss.drop(path, "combination", "weakened", message)
-        return limit or name == "messages"
-
-    foreign = writing.from_another
-    options_to_wire(request, body, _OPTIONS, writing, foreign=foreign, silenced=_silenced(writing.dialect), says=says)
-
-
-def _silenced(dialect: Mapping[str, Any]) -> tuple[str, ...]:
-    """The members that the provider does not take."""
-    silenced = tuple(dialect.get("unsupported") or ())
-    return (*silenced, "stream_options") if dialect.get("stream_options") is False else silenced
-
-
 def _read_options(body: Wire, writing: Target) -> Request:
-    return read_members(body, Reading(writing.endpoint, DERIVED_IDS))[0]
+    return _read_members(body, Reading(writing.endpoint, DERIVED_IDS)).request
 
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
@@ -284,9 +253,10 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     try:
-        request, encoding = read_members(body, reading)
+        members = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
+    request, encoding = members.request, members.words
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
@@ -296,22 +266,19 @@ def from_wire_request(
     silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_quirks(request, reading.names.values(), body, endpoint, NEEDED, _silenced(endpoint.dialect))
+    record_quirks(request, reading.names.values(), endpoint)
+    _BODY.keep(request, body, endpoint)
     return extract_format(request), []
 
 
-def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
-    """The members of a request beside its messages, and how they were spelt.
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
+    """The members of a request beside its messages.
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
     members = Members(body, reading.endpoint, reading)
-    dialect = reading.endpoint.dialect
     members.read(_ROWS, ("messages",))
-    if body.get("stream") is True and "stream_options" not in body and dialect.get("stream_options") is not False:
-        members.encoding.setdefault("absent", []).append("stream_options")
-    settle_settings(members)
-    return members.request, members.encoding
+    return members
 
 
 def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -335,17 +302,15 @@ def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     if limit is None or limit < 0 or beside:
         return False
     members.request["max_output_tokens"] = limit
-    if name != (members.endpoint.dialect.get("token_limit") or _LIMITS[0]):
-        members.encoding["token_limit"] = name
+    if name != _usual_limit(members.endpoint.dialect):
+        members.words["token_limit"] = name
     return True
 
 
 def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
     if isinstance(value, str):
-        members.request["stop"] = [value]
-        members.encoding["stop"] = "string"
-        return True
-    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        value = [value]
+    elif not isinstance(value, list) or not all(isinstance(text, str) for text in value):
         return False
     members.request["stop"] = value
     return True
@@ -353,18 +318,15 @@ def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
     kept = {name: value}
-    MARK.read(kept, members.request, members.encoding, members.reading)
+    MARK.read(kept, members.request, {}, members.reading)
     return not kept
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     read = _format_from_wire(value)
-    if read is None:
-        return False
-    members.request["response_format"] = read
-    if read["type"] == "json_schema" and ("schema" in value or None in value["json_schema"].values()):
-        members.encoding["response_format"] = value
-    return True
+    if read is not None:
+        members.request["response_format"] = read
+    return read is not None
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -397,7 +359,7 @@ def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
     if tools is None:
         return False
     members.request["tools"] = tools
-    members.encoding["tools"] = "functions"
+    members.words["tools"] = "functions"
     return True
 
 
@@ -408,13 +370,10 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     functions = body.get("functions")
     if legacy and (body.get("tools") or not functions or functions_from_wire(functions, members.reading) is None):
         return False
-    choice, usual = choice_from_wire(value, members.endpoint.dialect)
-    if choice is None:
-        return False
-    members.request["tool_choice"] = choice
-    if not usual:
-        members.encoding["tool_choice"] = value
-    return True
+    choice = choice_from_wire(value)
+    if choice is not None:
+        members.request["tool_choice"] = choice
+    return choice is not None
 
 
 def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -425,33 +384,36 @@ def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bo
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "max_completion_tokens": Row(COUNT, read=_read_limit),
-    "max_tokens": Row(COUNT, read=_read_limit),
+    "messages": Row(LIST, says=("messages",)),
+    "max_completion_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",)),
+    "max_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",)),
     "frequency_penalty": Row(NUMBER, "frequency_penalty"),
     "presence_penalty": Row(NUMBER, "presence_penalty"),
-    "top_k": Row(NUMBER, read=_read_top_k),
-    "seed": Row(INTEGER, read=_read_seed),
-    "random_seed": Row(INTEGER, read=_read_seed),
-    "stop": Row(TEXT_OR_TEXTS, read=_read_stop),
+    "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
+    "seed": Row(INTEGER, read=_read_seed, says=("seed",)),
+    "random_seed": Row(INTEGER, read=_read_seed, says=("seed",)),
+    "stop": Row(TEXT_OR_TEXTS, read=_read_stop, says=("stop",)),
     "n": Row(ANSWERS, "n"),
     "logprobs": Row(SWITCH, "logprobs"),
     "tools": Row(LIST, read=_read_tools),
     "functions": Row(LIST, read=_read_functions),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice),
-    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice),
-    "response_format": Row(OBJECT, read=_read_format),
-    **{name: Row(ANYTHING, read=settings_from_wire) for name in SETTINGS},
-    "reasoning_effort": Row(TEXT, read=settings_from_wire),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
+    **{name: Row(ANYTHING, read=settings_from_wire, says=("reasoning",)) for name in SETTINGS},
+    "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",)),
     "verbosity": Row(TEXT, "verbosity"),
-    "cache_control": Row(ANYTHING, read=_read_cache),
-    "stream_options": Row(ANYTHING, read=_read_stream_options),
+    "cache_control": Row(ANYTHING, read=_read_cache, says=("cache",)),
+    "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",)),
 }
+_BODY: Final = Body(_ROWS, ("messages", "tools", "functions"), _members_to_wire, Writing)
 
 
 _OPTIONS: Final = Options(
     members=frozenset((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
-    needed=NEEDED,
-    objects=MERGED,
+    needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
+    said=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
+    merged=MERGED,
     rows=_ROWS,
     read=_read_options,
     beside=(*_LIMITS, "stream", "tools", "functions", *sorted(SETTINGS)),

@@ -218,20 +218,18 @@ _NO_MESSAGES: Final[frozenset[int]] = frozenset()
 class Writing(Target):
     """Writes one body: for whom, what is lost on the way, and which ids are used.
 
-    `from_another` says that it was read from this wire, but from another provider of it.
     `answering` says that an answer is written, so that reasoning is shown and not replayed.
     `called` are the names of own calls, by canonical id, `legacy` those of calls that were written without an id.
     `order` are the messages as they are written, `moved` those that leave their place, and `place` is the role that is
     being written.
     """
 
-    __slots__ = ("_needing", "answering", "called", "from_another", "legacy", "moved", "order", "place")
+    __slots__ = ("_needing", "answering", "called", "legacy", "moved", "order", "place")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, answering: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
         self.answering = answering
         self.whole = answering and self.same_origin
-        self.from_another = False
         self.place = ""
         self.called: dict[str, str] = {}
         self.legacy: dict[str, str] = {}

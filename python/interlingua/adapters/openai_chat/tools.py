@@ -17,15 +17,12 @@ from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
-    NAMING,
     PARAMETERS,
     STRICT,
     as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
-    is_offered,
-    offered_kinds,
     parallel_to_wire,
     report_toolless,
     takes_tools,
@@ -150,32 +147,16 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     choice = request.get("tool_choice")
     if choice is None:
         return
-    encoding = writing.encoding
-    legacy = encoding.get("tools") == "functions" and "tools" not in body
-    has_tools = "tools" in body or "functions" in body
-    if not has_tools and (legacy or not writing.had_quirk("tool_choice", "combination")):
+    legacy = "functions" in body and "tools" not in body
+    if not (legacy or "tools" in body):
         report_toolless(choice, writing)
-        return
-    member = "function_call" if legacy else "tool_choice"
-    spelling = encoding.get("tool_choice")
-    if isinstance(spelling, dict) and spelling.keys() == _LEGACY_CHOICE and not legacy:
-        spelling = None  # the tools are no longer told in the old way
-    offered = offered_kinds(request, _wire_kinds(body)) if choice["type"] in NAMING else {}
-    if spelling is not None and _choice(spelling, {}) == _plain(choice):
-        if is_offered(choice, offered, request, writing):
-            body[member] = spelling
-            return
-    if writing.refuses("tool_choice"):
+    elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
-        return
-    if not _takes_choice(choice, request, writing):
+    elif not _takes_choice(choice, request, writing):
         message = "the provider has no such way of choosing tools"
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
-    elif (fitted := fitted_choice(choice, offered, request, writing)) is not None:
-        body[member] = _spelt_choice(fitted, writing, legacy=legacy)
-
-
-_LEGACY_CHOICE: Final = frozenset(("name",))
+    elif (fitted := fitted_choice(choice, writing)) is not None:
+        body["function_call" if legacy else "tool_choice"] = _spelt_choice(fitted, writing, legacy=legacy)
 
 
 def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: Writing) -> bool:
@@ -183,23 +164,12 @@ def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: W
     allowed = writing.dialect.get("tool_choices")
     if allowed is None and not _unthinking(request.get("reasoning") or {}):
         allowed = writing.dialect.get("tool_choices_thinking")
-    return allowed is None or choice["type"] in allowed or writing.same("tool_choice", "reasoning")
+    return allowed is None or choice["type"] in allowed
 
 
 def _unthinking(reasoning: Mapping[str, Any]) -> bool:
     """Whether the caller turned reasoning off."""
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
-
-
-def _wire_kinds(body: Wire) -> dict[str, str]:
-    """The kinds of the tools as they were written, by wire name. A definition that is kept as it came may have any name."""
-    kinds: dict[str, str] = {}
-    for tool in body.get("tools", ()):
-        kind = tool.get("type")
-        inner = tool.get(kind) if isinstance(kind, str) else None
-        if isinstance(inner, dict) and isinstance(inner.get("name"), str):
-            kinds[inner["name"]] = kind
-    return kinds
 
 
 def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> Any:
@@ -217,22 +187,8 @@ def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> 
             return word
 
 
-def choice_from_wire(value: Any, dialect: Mapping[str, Any]) -> tuple[dict[str, Any] | None, bool]:
-    """The choice that a wire's value means, None when it means none of ours; and whether we would spell it so too."""
-    choice = _choice(value, dialect)
-    if choice is None:
-        return None, False
-    match value:
-        case str():
-            usual = value == (
-                dialect.get("tool_choice_required") or "required" if choice["type"] == "required" else value
-            )
-        case _:
-            usual = len(value) == 2 and choice["type"] == "tool" and len(value.get(value.get("type")) or ()) == 1
-    return choice, usual
-
-
-def _choice(value: Any, dialect: Mapping[str, Any]) -> dict[str, Any] | None:
+def choice_from_wire(value: Any) -> dict[str, Any] | None:
+    """The choice that a wire's value means; None when it means none of ours."""
     match value:
         case "auto" | "none" | "required":
             return {"type": value}
@@ -257,10 +213,6 @@ def _allowed_name(tool: Any) -> str | None:
             return name
         case _:
             return None
-
-
-def _plain(choice: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in choice.items() if v is not None and not (k == "kind" and v == "function")}
 
 
 # ---------------------------------------------------------------------------------------------------- calls

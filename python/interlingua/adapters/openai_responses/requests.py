@@ -11,16 +11,18 @@ from interlingua.adapters._kit import (
     malformed,
 )
 from interlingua.adapters._members import (
+    ANYTHING,
     COUNT,
     LIST,
     OBJECT,
     TEXT,
     TEXT_OR_OBJECT,
+    Body,
     Members,
     Row,
     Rows,
     Writer,
-    put_back_silent,
+    model_to_wire,
     scalar,
     within_limit,
     write_members,
@@ -31,7 +33,6 @@ from interlingua.adapters._openai_members import (
     asked_format,
     effort,
     metadata,
-    model_to_wire,
     record_quirks,
     report_reasoning,
     sampling,
@@ -47,7 +48,7 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
-from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, is_foreign
+from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
@@ -63,6 +64,7 @@ from interlingua.adapters.openai_responses.tools import (
     choice_from_wire,
     choice_to_wire,
     declared_from_wire,
+    found_from_wire,
     leading,
     tools_from_wire,
     tools_to_wire,
@@ -71,7 +73,7 @@ from interlingua.adapters.openai_responses.tools import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
@@ -92,26 +94,18 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
-    encoding = writing.encoding
     body: Wire = {}
-    if (model := model_to_wire(request, endpoint)) is not None:
-        body["model"] = model
     instructions, items = input_to_wire(request, writing)
     if instructions is not None:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
-    if items or encoding.get("input") != "absent" or not continued:
-        if not items and not (continued or writing.had_quirk("messages", "empty_content")):
-            raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
-        body["input"] = _input(items, encoding)
+    if not items and not (continued or writing.had_quirk("messages", "empty_content")):
+        raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
+    body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
-    if "tool_choice" in request or "parallel_tool_calls" in request:
-        choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
-    if "options" in request:
-        _options_to_wire(request, body, writing)
-    put_back_silent(body, encoding)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
     if "demands" in endpoint.dialect and not own:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
@@ -121,6 +115,17 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     if state is not None:
         report_state(request, writing, (), fields=True)
     return body
+
+
+def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """The members beside input, instructions and tools."""
+    if (model := model_to_wire(request, writing.endpoint)) is not None:
+        body["model"] = model
+    if "tool_choice" in request or "parallel_tool_calls" in request:
+        choice_to_wire(request, body, writing)
+    write_members(request, body, _WRITERS, writing)
+    if "options" in request:
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
@@ -152,7 +157,7 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
         writing.report_refused(name, value)
         return
     value = within_limit(name, value, writing)
-    if value < LEAST_OUTPUT_TOKENS and not writing.same(name):
+    if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
@@ -165,12 +170,7 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
     elif writing.refuses(name):
         writing.report_refused(name, value)
     else:
-        include = ((writing.source.get("options") or NOTHING).get(NAME) or NOTHING).get("include")
-        kept = include if isinstance(include, list) else []
-        spelling = writing.encoding.get("include")
-        kept = [word for word in kept if word != LOGPROBS]
-        same = spelling and [word for word in spelling if word != LOGPROBS] == kept
-        body["include"] = spelling if same else [*kept, LOGPROBS]
+        body["include"] = [LOGPROBS]
 
 
 def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
@@ -210,9 +210,6 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
 
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     text: Wire = body.setdefault("text", {})
-    if (spelling := writing.encoding.get("format")) is not None and _format_from_wire(spelling) == value:
-        text["format"] = spelling
-        return
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
             text["format"] = {"type": "text"}
@@ -225,44 +222,8 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
                 del body["text"]
 
 
-# -- options
-
-
-NEEDED: Final = {"tool_choice": "tools"}
-"""Members that are only taken beside another one."""
-
-
-def _options_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    def says(name: str, value: Any, path: Path) -> bool:
-        if name == "include" and name in body and isinstance(value, list):
-            _report_include(value, path, writing)
-            return True
-        if name == "input" or (name == "model" and not writing.same_origin):
-            message = "another member of the request says it already"
-            writing.loss.drop(path, "combination", "weakened", message)
-            return True
-        return False
-
-    silenced = writing.dialect.get("unsupported") or ()
-    options_to_wire(
-        request, body, _OPTIONS, writing, foreign=is_foreign(request, writing), silenced=silenced, says=says
-    )
-
-
-def _report_include(value: list[Any], path: Path, writing: Writing) -> None:
-    """Written together with the member that asks for log probabilities, which is what one of its words means."""
-    if LOGPROBS in value:
-        message = "another member of the request says it already"
-        if kept := [word for word in value if word != LOGPROBS]:
-            writing.loss.replace(path, kept, "combination", "representation", message)
-        else:
-            writing.loss.drop(path, "combination", "representation", message)
-    elif not value:
-        writing.loss.drop(path, "combination", "representation", "an empty list says nothing beside another member")
-
-
 def _read_options(body: Wire, writing: Target) -> Request:
-    return read_members(body, Reading(writing.endpoint))[0]
+    return _read_members(body, Reading(writing.endpoint))
 
 
 _WRITERS: Final[dict[str, Writer[Writing]]] = {
@@ -310,20 +271,16 @@ def from_wire_request(
         passed=len(declaring) if declared is not None else 0,
     )
     try:
-        request, encoding = read_members(body, reading)
+        request = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("the request") from problem
-    if "input" not in body:
-        encoding["input"] = "absent"
-    elif isinstance(body["input"], str):
-        encoding["input"] = "string"
-    elif body["input"] is None:
-        encoding["input"] = "absent"
-        encoding.setdefault("silent", {})["input"] = None
+    encoding: dict[str, Any] = {"input": "string"} if isinstance(body.get("input"), str) else {}
     request["messages"] = messages
     if declared is not None:
         request["tools"] = [*request.get("tools", ()), *declared]
         encoding[DECLARED] = [without_tools(item) for item in declaring]
+    if reading.found and (found := found_from_wire(reading.found, request.get("tools") or [], reading)):
+        request["tools"] = [*request.get("tools", ()), *found]
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
@@ -334,19 +291,19 @@ def from_wire_request(
     )
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    silenced = endpoint.dialect.get("unsupported") or ()
-    record_quirks(request, reading.names, body, endpoint, NEEDED, silenced)
+    record_quirks(request, reading.names, endpoint)
+    _BODY.keep(request, body, endpoint)
     return extract_format(request), []
 
 
-def read_members(body: Wire, reading: Reading) -> tuple[Request, dict[str, Any]]:
-    """The members of a request beside its input, and how they were spelt.
+def _read_members(body: Wire, reading: Reading) -> Request:
+    """The members of a request beside its input.
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("input", "instructions") if isinstance(body.get("instructions"), str) else ("input",))
-    return members.request, members.encoding
+    return members.request
 
 
 def _never(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -360,7 +317,6 @@ def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
     members.request["logprobs"] = True
     if kept := [word for word in value if word != LOGPROBS]:
         members.options[name] = kept
-    members.encoding[name] = value
     return True
 
 
@@ -392,8 +348,6 @@ def _read_text_settings(name: str, value: Any, members: Members[Reading]) -> boo
             members.request[member] = item
         elif member == "format" and (read := _format_from_wire(item)) is not None:
             members.request["response_format"] = read
-            if None in item.values():
-                members.encoding["format"] = item
         else:
             kept[member] = item
     if kept:
@@ -425,24 +379,28 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     choice = choice_from_wire(value)
-    if choice is None:
-        return False
-    members.request["tool_choice"] = choice
-    if choice["type"] == "allowed":
-        members.encoding["tool_choice"] = value
-    return True
+    if choice is not None:
+        members.request["tool_choice"] = choice
+    return choice is not None
 
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
+    "input": Row(ANYTHING),
     "instructions": Row(TEXT, read=_never),
     "max_output_tokens": Row(COUNT, "max_output_tokens"),
-    "include": Row(LIST, read=_read_include),
+    "include": Row(LIST, read=_read_include, says=("logprobs",)),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice),
-    "text": Row({"verbosity": Row(TEXT), "format": Row(OBJECT)}, read=_read_text_settings),
-    "reasoning": Row({"effort": Row(TEXT), "summary": Row(TEXT)}, read=_read_reasoning),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "text": Row(
+        {"verbosity": Row(TEXT, says=("verbosity",)), "format": Row(OBJECT, says=("response_format",))},
+        read=_read_text_settings,
+    ),
+    "reasoning": Row(
+        {"effort": Row(TEXT, says=("reasoning",)), "summary": Row(TEXT, says=("reasoning",))}, read=_read_reasoning
+    ),
 }
+_BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing)
 
 
 _OPTIONS: Final = Options(
@@ -460,8 +418,9 @@ _OPTIONS: Final = Options(
             "truncation",
         )
     ),
-    needed=NEEDED,
-    objects=("text", "reasoning"),
+    needed={"tool_choice": "tools"},
+    said={"model": "input"},  # a model is named by the request itself
+    merged=frozenset(("text", "reasoning", "include")),
     rows=_ROWS,
     read=_read_options,
 )
