@@ -315,9 +315,9 @@ async def test_a_client_that_leaves_while_it_is_told_an_error_is_no_defect() -> 
         await methods._fail(context, InvalidRequest("no"), None)
 
 
-@pytest.mark.parametrize(("waits", "expected"), [(1, {"OK", "CANCELLED"}), (None, {"OK"})], ids=["short", "ours"])
+@pytest.mark.parametrize("waits", [1, None], ids=["short", "ours"])
 async def test_calls_that_wait_are_not_cancelled(
-    start: Any, monkeypatch: pytest.MonkeyPatch, waits: int | None, expected: set[str]
+    start: Any, monkeypatch: pytest.MonkeyPatch, waits: int | None
 ) -> None:
     """gRPC cancels calls that it could not hand over for a time, without a word; that it does so is what the first case
     shows, and that it takes as long as clients wait what the second one does (spec/decisions/0018)."""
@@ -337,4 +337,4 @@ async def test_calls_that_wait_are_not_cancelled(
         address = f"127.0.0.1:{served.running.port}"
         asking = [asyncio.get_running_loop().run_in_executor(None, ask_for_models, address) for _ in range(4)]
         time.sleep(2.5)  # noqa: ASYNC251 a loop that is held up takes no calls
-        assert set(await asyncio.gather(*asking)) == expected
+        assert ("CANCELLED" in await asyncio.gather(*asking)) is (waits is not None)
