@@ -330,8 +330,8 @@ class Body(NamedTuple):
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
         for place, fit in fits.items():
             said = self._said(place)
-            item, name = _inner(body, place)
-            if not fit or item is None or not changed.isdisjoint(said):
+            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(said) else (None, "")
+            if item is None:
                 continue
             if "raw" in spelt[place]:
                 item[name] = spelt[place]["raw"]
@@ -463,13 +463,19 @@ def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _inner(body: Wire, place: str) -> tuple[Wire | None, str]:
-    """The object that holds a place, where there is one, and the name of the place in it."""
+def _inner(body: Wire, place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+    """The object that holds a place, where there is one, and the name of the place in it. `copied`: to be written into, for
+    what an option says is the caller's."""
     *above, name = place.split("/")
-    item: Any = body
+    item = body
     for step in above:
-        item = item.get(step) if type(item) is dict else None
-    return (item if type(item) is dict else None), name
+        inner = item.get(step)
+        if type(inner) is not dict:
+            return None, name
+        if copied:
+            item[step] = inner = {**inner}
+        item = inner
+    return item, name
 
 
 def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:

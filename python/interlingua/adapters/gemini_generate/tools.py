@@ -393,7 +393,7 @@ def are_plain(tools: list[Any]) -> bool:
                 return False
             schema = function.get("parametersJsonSchema", _PLAIN_OBJECT)
             if type(function.get("description", "")) is not str or not (
-                _fits(schema, 0) and schema["type"] == "object"
+                _fits(schema, 0) and schema.get("type") == "object"
             ):
                 return False
     return lists < 2
