@@ -302,7 +302,7 @@ class Body(NamedTuple):
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
         `unusual` says that some may be, for what stands beside them."""
         silent: Wire = {}
-        whole = bool(body.get(self.apart[0])) and all(name in body for name in self.always)
+        whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
         if not may_differ(unusual or not (whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
