@@ -739,3 +739,24 @@ async def test_a_database_of_the_version_before_gets_the_table(serve: Any, tmp_p
         assert (await at.http.get(f"{PLACE}/{answer['id']}")).status_code == 200
     async with Sessions(f"sqlite:///{path}", model="replay:claude-sonnet-4-6") as sessions:
         assert (await sessions.info(kept)).id == kept
+
+
+@pytest.mark.asyncio
+async def test_what_the_client_answers_to_a_stored_call_of_a_built_in_tool_is_its_result(
+    serve: Any, store: str
+) -> None:
+    """The call is stored with the answer, and its output comes alone (spec/1-values.md#built-in-tools)."""
+    tools = [{"type": "shell", "environment": {"type": "local"}}]
+    ran = [{"stdout": "a\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+    async with serve(Say(calls=[("shell", {"commands": ["ls"]})]), Say("One file."), policy=CLAUDE, store=store) as at:
+        first = (await at.http.post(PLACE, json=asked("Look.", tools=tools))).json()
+        [call] = first["output"]
+        assert call["type"] == "shell_call"
+        output = {"type": "shell_call_output", "call_id": call["call_id"], "output": ran}
+        again = {"model": "gpt-5.4", "previous_response_id": first["id"], "input": [output], "tools": tools}
+        answer = await at.http.post(PLACE, json=again)
+        assert answer.status_code == 200, answer.text
+        assert "lost" not in answer.headers["interlingua-loss"]
+        blocks = [block for message in at.fake.sent[1].request["messages"] for block in message["content"]]
+        assert [block["type"] for block in blocks] == ["text", "tool_use", "tool_result"]
+        assert json.loads(blocks[2]["content"][0]["text"]) == ran

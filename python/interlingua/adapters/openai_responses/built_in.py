@@ -110,7 +110,8 @@ FORMS: Final[Mapping[str, Form]] = {
 }
 """By the name of the tool."""
 CALLS: Final = frozenset(form.call for form in FORMS.values())
-OUTPUTS: Final = frozenset(form.output for form in FORMS.values())
+OUTPUTS: Final[Mapping[str, str]] = {form.output: name for name, form in FORMS.items()}
+"""The name of a tool by the type of what answers its calls; both computers are answered alike."""
 
 
 def called(item: Wire) -> tuple[str, Item] | None:

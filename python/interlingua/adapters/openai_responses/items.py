@@ -773,7 +773,12 @@ _BUILT_IN_CALL: Final = frozenset(("type", "call_id"))
 
 def answers(item: Wire, reading: Reading) -> bool:
     """Whether an item is what the client answered to a call of a built-in tool that it runs."""
-    name = reading.kind_of(answered_call(item))
+    call_id = answered_call(item)
+    name = reading.kind_of(call_id)
+    if name is None and isinstance(call_id, str) and item.get("id") in (None, call_id):
+        name = OUTPUTS[
+            item["type"]
+        ]  # of a call that is stored elsewhere; with an id of its own it came from the provider
     return name is not None and answered(item, name)
 
 

@@ -524,14 +524,16 @@ def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """What the client answered to a call of a built-in tool, as `answers` knows it."""
-    canonical, _ = reading.result(answered_call(item))
-    name = reading.kinds[canonical]
-    encoding: dict[str, Any] = {"kind": name} if FORMS[name].answered else {}
+    canonical, paired = reading.result(answered_call(item))
+    name = reading.kinds.get(canonical) or OUTPUTS[item["type"]]
+    encoding: dict[str, Any] = {} if paired and not FORMS[name].answered else {"kind": name}
     if item.get("call_id") is None:
         encoding["named"] = "id"
     said = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", said}
     block: Block = {"type": "tool_result", "tool_use_id": canonical}
+    if not paired:
+        block["provider_state"] = reading.call_state(answered_call(item))
     match name:
         case "computer" | "computer_use_preview":
             blocks = [part_from_wire({**item["output"], "type": "input_image"}, reading)]
