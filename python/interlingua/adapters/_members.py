@@ -359,7 +359,8 @@ class Body(NamedTuple):
         left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
         for place in self.apart:
             item, name = _inner(body, place)
-            if item is not None and item.get(name) and place not in left:
+            option, _ = _inner(left, place)
+            if item is not None and item.get(name) and (option is None or name not in option):
                 there = written
                 for step in place.split("/")[:-1]:
                     there = there.setdefault(step, {})
@@ -426,7 +427,7 @@ def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _inner(body: Wire, place: str) -> tuple[Wire | None, str]:
+def _inner(body: Mapping[str, Any], place: str) -> tuple[Wire | None, str]:
     """The object that holds a place, where there is one, and the name of the place in it."""
     *above, name = place.split("/")
     item: Any = body
