@@ -143,13 +143,15 @@ def test_any_schema_is_fitted_and_accounted_for(schema: Data, defined: bool) -> 
 
 def test_a_result_finds_a_call_that_has_an_id_since_its_state_was_taken_away() -> None:
     """The second call has none: a result that says nothing is read as that of the first call without an id."""
-    ours = {"adapter": "ollama_chat", "provider": "ollama"}
-    absent = {**ours, "encoding": {"absent": ["tool_call_id", "tool_name"]}}
-    calls = said("assistant", use("tu_1"), use("tu_2", provider_state=ours))
-    answers = [{**result(f"tu_{n}", text("ok")), "provider_state": absent} for n in (1, 2)]
-    body, _ = write({"messages": [said("user", text("?")), calls, *answers], "stream": False})
-    assert [call["id"] for call in body["messages"][1]["tool_calls"]] == ["call_1", "call_2"]
-    assert [message["tool_call_id"] for message in body["messages"][2:]] == ["call_1", "call_2"]
+    calls = [{"function": {"name": "f", "arguments": {}}} for _ in range(2)]
+    asked = [{"role": "user", "content": "?"}, {"role": "assistant", "tool_calls": calls}]
+    asked += [{"role": "tool", "content": "ok"}] * 2
+    request = read(*asked)
+    del request["messages"][1]["content"][0]["provider_state"]
+    body, _ = write(request)
+    again = read(*body["messages"])["messages"]
+    called = [block["id"] for block in again[1]["content"]]
+    assert called == [message["content"][0]["tool_use_id"] for message in again[2:]]
 
 
 def test_a_schema_that_refers_to_itself_ends() -> None:

@@ -192,6 +192,9 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         return item
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
+    if getattr(reading, "compares", False):  # the wire puts items back by comparison (`_verbatim`)
+        spelt = {}
+        setattr(reading, "unusual", True)  # noqa: B010
     if not spelt and not fields:
         return item
     encoding: Item = {"spelt": spelt} if spelt else {}

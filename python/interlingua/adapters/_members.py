@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
@@ -87,13 +88,15 @@ class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
-    is not that one alone.
+    is not that one alone. A value of this type is written as it came, whatever stands beside it, within the range `plain` (None:
+    no bound; empty: any value), or where `plain` says so; where that is not known, the row has none.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
     says: tuple[str, ...] = ()
+    plain: tuple[Any, ...] | Callable[[Any], bool] | None = None
 
 
 Rows = Mapping[str, Row]
@@ -307,21 +310,31 @@ class Body(NamedTuple):
     """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
     tools.
 
-    `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with.
+    `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
+    `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
     """
 
     rows: Rows
     apart: tuple[str, ...]
     write: Callable[[Request, Wire, Any], None]
     writing: Callable[[Request, Endpoint, Loss], Writing]
+    always: tuple[str, ...] = ()
+    free: bool = False
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
+        silent: Wire = {}
+        if not may_differ(not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+            if silent:
+                request["provider_state"].setdefault("encoding", {})["members"] = silent
+            return
         loss, spelt = Loss(), Wire()
         written = self._as_any_other(request, body, endpoint, loss)
         self._compare("", body, written, self.rows, spelt)
         if spelt:
             for place, kept in spelt.items():
+                if place in body and place not in written and _says_nothing(body[place]):
+                    continue
                 kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spelt
 
@@ -331,7 +344,7 @@ class Body(NamedTuple):
         spelt: Wire = writing.encoding.get("members") or {}
         endpoint, loss = writing.endpoint, writing.loss
         fits = {
-            place: writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
+            place: writing.whole or self._is_as_then(place, kept, writing.source, body, endpoint, loss)
             for place, kept in spelt.items()
         }
         # what is said in two places is put back in both or in none
@@ -346,6 +359,17 @@ class Body(NamedTuple):
             else:
                 item.pop(name, None)
             loss.retract(said, _option(place, endpoint))
+
+    def _is_plain(self, body: Wire, silent: Wire) -> bool:
+        """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
+        for name, value in body.items():
+            if _says_nothing(value):
+                silent[name] = {"raw": value}
+            elif name not in self.apart:
+                row = self.rows.get(name)
+                if (not self.free) if row is None else not _is_plain(value, row):
+                    return False
+        return True
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
         """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
@@ -392,6 +416,11 @@ class Body(NamedTuple):
         reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
         return imprint([asked, [request.get(member) for member in said], written, reported], "member")
 
+    def _is_as_then(self, place: str, kept: Wire, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> bool:
+        if "imprint" in kept:
+            return bool(kept["imprint"] == self._imprint(place, request, body, endpoint, loss))
+        return place not in body  # it said nothing
+
     def _said(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
         said: tuple[str, ...] = ()
@@ -402,6 +431,33 @@ class Body(NamedTuple):
                 return said
             said, rows = row.says or ((row.member,) if row.member else said), row.kind
         return said or _all_said(rows)
+
+
+_EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or (not value and value in _EMPTY)
+
+
+def _is_plain(value: Any, row: Row) -> bool:
+    if type(row.kind) is dict:
+        if type(value) is not dict or not value:
+            return False
+        for name, item in value.items():
+            inner = row.kind.get(name)
+            if inner is None or not _is_plain(item, inner):
+                return False
+        return True
+    plain = row.plain
+    if plain is None or not _FITS[row.kind](value):
+        return False
+    if not isinstance(plain, tuple):
+        return plain(value)
+    if not plain:
+        return True
+    lowest, highest = plain
+    return (lowest is None or value >= lowest) and (highest is None or value <= highest)
 
 
 _ABSENT: Final = object()

@@ -15,7 +15,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
 from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -64,18 +63,9 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     if source["kind"] == "url":
         inline = parse_data_uri(data)
         data = inline[1] if inline is not None else ""
-    if (source["kind"] in ("base64", "url") and data and may_be_base64(data)) or _link(block, writing) is not None:
+    if source["kind"] in ("base64", "url") and data and may_be_base64(data):
         return None
     return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
-
-
-def _link(block: Block, writing: Writing) -> str | None:
-    """The spelling of an own image that is no bare base64 data, when it still says the image."""
-    written = writing.encoding_of(block).get("image")
-    if not isinstance(written, str):
-        return None
-    read = image_from_wire(written, Reading(writing.endpoint, DERIVED_IDS))
-    return written if read.get("source") == block["source"] else None
 
 
 def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
@@ -88,8 +78,6 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
         finish_block(block, _IMAGE, path, writing)
     if len(source) > 2:
         report_unknown(source, _SOURCE, loss, (*path, "source"))
-    if (written := _link(block, writing)) is not None:
-        return written
     data: str = source["data"]
     if source["kind"] == "url":
         _, data = parse_data_uri(data) or ("", "")
@@ -122,10 +110,12 @@ def image_from_wire(image: Any, reading: Reading) -> Block:
         if image and may_be_base64(image):
             source = {"kind": "base64", "data": image}
             return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        reading.unusual = True
         if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
             source = {"kind": "base64", "data": inline[1]}
             block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
-            return reading.mark(block, None, {"image": image})
+            return block
         if image.startswith(("http://", "https://")):
-            return reading.mark({"type": "image", "source": {"kind": "url", "data": image}}, None, {"image": image})
+            return {"type": "image", "source": {"kind": "url", "data": image}}
+    reading.unusual = True
     return opaque({"image": image}, IMAGES, reading)

@@ -28,6 +28,7 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
+from interlingua.adapters._verbatim import Items, came_without, keep_item
 from interlingua.adapters.ollama_chat.blocks import (
     answered_image,
     finish_block,
@@ -42,9 +43,10 @@ from interlingua.adapters.ollama_chat.tables import (
     Writing,
 )
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, NamedIds
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -57,7 +59,7 @@ _TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
+def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
     """All messages; the results of a turn stand behind it in the order of its calls.
 
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
@@ -71,7 +73,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
         said = _Said(("system",), writing)
         for index, block in enumerate(request["system"]):
             said.add(block, index)
-        body.append(said.wire("system", NOTHING))
+        body.append(said.wire("system"))
     for position in order:
         message = messages[position]
         content = message["content"]
@@ -81,10 +83,24 @@ def messages_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire]:
                 body.append({"role": message["role"], "content": block["text"]})
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
+    system = len(body) - len(order)
+    said, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
+    if read is None:
+        body[system:] = said.put_back(body[system:], of)
+    else:
+        said.keep(read, of, body, of)
     # last of all: what an entry names must still stand in its place
     for position, to in moves_behind(order, messages):
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
     return body
+
+
+def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
+    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    request = {"messages": [message], "provider_state": endpoint.state()}
+    loss = Loss()
+    written = message_to_wire(message, ("messages", 0), Writing(request, endpoint, loss))
+    keep_item(message, raw, written, endpoint, loss.entries)
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
@@ -95,17 +111,15 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "developer":
         role = "system"
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
-    state = writing.owned(message)
-    encoding = writing.encoding_of(message)
     if role == "tool":
-        wire = _result_to_wire(message, path, encoding, writing)
+        wire = _result_to_wire(message, path, writing)
     else:
         said = _Said((*path, "content"), writing, assistant=role == "assistant", answer=answer)
         for index, block in enumerate(content):
             said.add(block, index)
-        wire = said.wire(role, encoding)
+        wire = said.wire(role)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    return wire if trivial else _finish_message(message, wire, state, encoding, path, writing)
+    return wire if trivial else _finish_message(message, wire, path, writing)
 
 
 def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
@@ -125,42 +139,20 @@ def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire 
 _MENDED: Final = ("developer", "tool")
 
 
-def _finish_message(
-    message: Message, wire: Wire, state: Mapping[str, Any], encoding: Mapping[str, Any], path: Path, writing: Writing
-) -> Wire:
+def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What all messages have: names and cache hints that have no place here, own members, and what nobody knows."""
     loss = writing.loss
     if message.get("name") is not None:
         loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
     if message.get("cache") is not None:
         loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state:
-        _respell(wire, encoding, writing.with_ids)
+    if state := writing.owned(message):
         wire.update(state.get("fields") or NOTHING)
         report_own_state(state, loss, path)
     elif "provider_state" in message:
         report_foreign_state(message, writing.endpoint, loss, path)
     report_unknown(message, MESSAGE_MEMBERS, loss, path)
     return wire
-
-
-_OF_ANSWERS: Final = frozenset(("thinking", "tool_calls"))
-
-
-def _respell(wire: Wire, encoding: Mapping[str, Any], with_ids: bool) -> None:
-    """How an own message was spelt, as far as it still says the same."""
-    own_role: str = wire["role"]
-    for name in encoding.get("absent", ()):
-        if name == "tool_call_id" and with_ids:
-            continue
-        if name != "content" or not wire["content"]:
-            wire.pop(name, None)
-    for name, value in encoding.get("empty", NOTHING).items():
-        if not wire.get(name) and (name not in _OF_ANSWERS or own_role == "assistant"):
-            wire[name] = value
-    role = str(encoding.get("role", "")).lower()
-    if "role" in encoding and (role == own_role or role not in _ROLES):
-        wire["role"] = encoding["role"]
 
 
 class _Said:
@@ -223,7 +215,7 @@ class _Said:
         if left is not None:
             self._texts.append((index, left["text"]))
 
-    def wire(self, role: str, encoding: Mapping[str, Any]) -> Wire:
+    def wire(self, role: str) -> Wire:
         """The message of the wire; reports what was joined and what stands elsewhere."""
         text = self.text()
         wire: Wire = {"role": role, "content": text or ""}
@@ -233,7 +225,7 @@ class _Said:
             wire["images"] = self.images()
         if self._calls:
             wire["tool_calls"] = [call for _, call in self._calls]
-        if text is None and len(wire) == 2 and not self._answer and not _was_empty(encoding):
+        if text is None and len(wire) == 2 and not self._answer:
             self._fill()
         return wire
 
@@ -285,10 +277,6 @@ class _Said:
         self._writing.loss.replace(self._path, value, "filler", "representation", message)
 
 
-def _was_empty(encoding: Mapping[str, Any]) -> bool:
-    return "content" in encoding.get("absent", ()) or "content" in encoding.get("empty", NOTHING)
-
-
 # -- order
 
 
@@ -313,7 +301,7 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
         elif message["role"] == "tool" and (answered := _answered(message)) is not None:
             call, called_id = calls.get(answered, ("", None))
             state = writing.owned(message)
-            absent = writing.encoding_of(message).get("absent", ())
+            absent = came_without(message, writing.endpoint)
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
             said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
             named = writing.owned(message["content"][0]).get("id", called_id)
@@ -407,7 +395,7 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
 # -- results
 
 
-def _result_to_wire(message: Message, path: Path, encoding: Mapping[str, Any], writing: Writing) -> Wire:
+def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
     inner = block["content"]
     wire: Wire = {"role": "tool", "content": ""}
@@ -426,7 +414,7 @@ def _result_to_wire(message: Message, path: Path, encoding: Mapping[str, Any], w
         wire["content"] = text or ""
         if images := said.images():
             wire["images"] = images
-        elif empty and not block.get("is_error") and not _was_empty(encoding):
+        elif empty and not block.get("is_error"):
             value = [{"type": "text", "text": ""}]
             note = "an empty result is written as an empty text"
             writing.loss.replace((*where, "content"), value, "filler", "representation", note)
@@ -475,78 +463,62 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "assistant":
         reading.turn()
     content = message.get("content")
+    reading.unusual = reading.unusual or role != written or type(content) is not str
     if len(message) == 2 and type(content) is str and role != "tool":
-        read: Message = {"role": role, "content": [{"type": "text", "text": content}]}
-        return read if role == written else reading.mark(read, None, {"role": written})
+        return {"role": role, "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
-    if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == written == "assistant":
+    if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == "assistant":
         blocks: list[Block] = [{"type": "text", "text": content}] if content else []
         return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
-    encoding: dict[str, Any] = {} if role == written else {"role": written}
     if role == "tool":
-        return _result_from_wire(message, reading, encoding)
-    read = {"role": role, "content": _blocks(message, role, reading, encoding)}
+        return _result_from_wire(message, reading)
+    reading.unusual = reading.unusual or not all(message.get(name, True) for name in _LISTS)
     known = _ASSISTANT if role == "assistant" else _PLAIN
-    return reading.mark(read, _fields(message, known), encoding)
+    return _with_fields({"role": role, "content": _blocks(message, role, reading)}, _fields(message, known), reading)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
-    encoding: dict[str, Any] = {}
-    role = message.get("role")
-    if role is None:
-        encoding["absent"] = ["role"]
-        if "role" in message:
-            encoding["empty"] = {"role": None}
-    elif role != "assistant":
-        encoding["role"] = role
-    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, encoding, answer=True)}
-    return reading.mark(read, _fields(message, _ASSISTANT), encoding)
+    said = message.get("role") == "assistant" and type(message.get("content")) is str
+    reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
+    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, answer=True)}
+    return _with_fields(read, _fields(message, _ASSISTANT), reading)
 
 
+_LISTS: Final = ("thinking", "images", "tool_calls")
 _PLAIN: Final = frozenset(("role", "content", "images"))
 _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
+
+
+def _with_fields(read: Message, fields: dict[str, Any] | None, reading: Reading) -> Message:
+    if fields:
+        read["provider_state"] = reading.endpoint.state(fields=fields)
+    return read
 
 
 def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
     return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
-def _blocks(
-    message: Wire, role: str, reading: Reading, encoding: dict[str, Any], *, answer: bool = False
-) -> list[Block]:
-    """Thinking, images, text, calls; what they do not tell of their spelling goes to the form."""
+def _blocks(message: Wire, role: str, reading: Reading, *, answer: bool = False) -> list[Block]:
+    """Thinking, images, text, calls."""
     blocks: list[Block] = []
-    calls: Any = None
+    calls = None
     if role == "assistant":
-        thinking, calls = message.get("thinking"), message.get("tool_calls")
-        if thinking:
+        calls = message.get("tool_calls")
+        if thinking := message.get("thinking"):
             if not isinstance(thinking, str):
                 raise TypeError(thinking)
             blocks.append({"type": "thinking", "text": thinking, "provider_state": reading.endpoint.state()})
-        elif "thinking" in message:
-            encoding.setdefault("empty", {})["thinking"] = thinking
-    if images := message.get("images"):
-        read = answered_image if answer else image_from_wire
-        blocks += [read(image, reading) for image in _list(images)]
-    elif "images" in message:
-        encoding.setdefault("empty", {})["images"] = images
+    read = answered_image if answer else image_from_wire
+    blocks += [read(image, reading) for image in _list(message.get("images") or [])]
     content = message.get("content")
-    if content is None:
-        if "content" in message:
-            encoding.setdefault("empty", {})["content"] = None
-        else:
-            encoding.setdefault("absent", []).append("content")
-    elif not isinstance(content, str):
+    if content is not None and not isinstance(content, str):
         raise TypeError(content)
-    elif content or not (blocks or calls or answer):
+    if content or (content == "" and not (blocks or calls or answer)):
         blocks.append({"type": "text", "text": content})
-    if calls:
-        blocks += [call_from_wire(call, reading) for call in _list(calls)]
-    elif "tool_calls" in message and role == "assistant":
-        encoding.setdefault("empty", {})["tool_calls"] = calls
-    return blocks
+    return blocks + [call_from_wire(call, reading) for call in _list(calls or [])]
 
 
 def _list(value: Any) -> list[Any]:
@@ -555,41 +527,25 @@ def _list(value: Any) -> list[Any]:
     return value
 
 
-def _result_from_wire(message: Wire, reading: Reading, encoding: dict[str, Any]) -> Message:
+def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
-    if type(wire_id) is str and type(name) is str and len(message) == 4 and not encoding:
-        content = message.get("content")
-        if type(content) is str and TOOL_ERROR not in content:  # the usual result, on a straight way
-            canonical, by_id = reading.result(wire_id, name)
-            if by_id and reading.names.get(canonical) == name:
-                said = {"type": "tool_result", "tool_use_id": canonical, "content": [{"type": "text", "text": content}]}
-                return {"role": "tool", "content": [said], "metadata": {"parent_tool_use_id": canonical}}
-            return _finish_result(message, canonical, by_id, reading, encoding)
     named = name if name is not None else message.get("name")  # as older clients say it
     canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, named)))
-    return _finish_result(message, canonical, by_id, reading, encoding)
-
-
-def _finish_result(message: Wire, canonical: str, by_id: bool, reading: Reading, encoding: dict[str, Any]) -> Message:
-    wire_id, name = message.get("tool_call_id"), message.get("tool_name")
-    fields = _fields(message, _TOOL) or {}
-    for member, item in (("tool_call_id", wire_id), ("tool_name", name)):
-        if item is None:
-            encoding.setdefault("absent", []).append(member)
-            if member in message:
-                encoding.setdefault("empty", {})[member] = None
-        elif not isinstance(item, str):
+    for item in (wire_id, name):
+        if item is not None and not isinstance(item, str):
             raise TypeError(item)
+    reading.unusual = reading.unusual or wire_id is None or name is None or not message.get("images", True)
+    fields = _fields(message, _TOOL) or {}
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
-    blocks = _blocks(message, "tool", reading, encoding)
+    blocks = _blocks(message, "tool", reading)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if _open_envelope(blocks):
         block["is_error"] = True
     if not by_id:
         block["provider_state"] = reading.endpoint.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return reading.mark(read, fields, encoding)
+    return _with_fields(read, fields, reading)
 
 
 def _open_envelope(blocks: list[Block]) -> bool:

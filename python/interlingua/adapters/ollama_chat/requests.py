@@ -41,6 +41,7 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
     LEVELS,
@@ -328,6 +329,11 @@ def from_wire_request(
     keep_read(request, encoding)
     request["provider_state"] = endpoint.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)
+    if may_differ(reading.unusual):
+        writing = Writing(request, Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect), Loss())
+        messages_to_wire(request, writing, read=body.get("messages") or [])
+        if request.get("tools"):
+            tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
 
@@ -372,30 +378,38 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
+def _is_think(value: Any) -> bool:
+    return type(value) is bool or value in LEVELS
+
+
+def _is_format(value: Any) -> bool:
+    return value == "json" or type(value) is dict
+
+
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",)),
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
     "messages": Row(LIST, says=("messages",)),
-    "stream": Row(SWITCH, "stream"),
-    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",)),
-    "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",)),
-    "logprobs": Row(SWITCH, "logprobs"),
-    "top_logprobs": Row(COUNT, "top_logprobs"),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",), plain=_is_think),
+    "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
+    "logprobs": Row(SWITCH, "logprobs", plain=()),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
     "tools": Row(LIST, read=_read_tools),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, read=_read_limit, says=("max_output_tokens",)),
-            "temperature": Row(NUMBER, "temperature"),
-            "top_p": Row(NUMBER, "top_p"),
-            "top_k": Row(NUMBER, "top_k"),
-            "frequency_penalty": Row(NUMBER, "frequency_penalty"),
-            "presence_penalty": Row(NUMBER, "presence_penalty"),
-            "seed": Row(INTEGER, "seed"),
-            "stop": Row(TEXTS, "stop"),
+            "num_predict": Row(INTEGER, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
+            "temperature": Row(NUMBER, "temperature", plain=()),
+            "top_p": Row(NUMBER, "top_p", plain=()),
+            "top_k": Row(NUMBER, "top_k", plain=()),
+            "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
+            "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
+            "seed": Row(INTEGER, "seed", plain=()),
+            "stop": Row(TEXTS, "stop", plain=()),
         }
     ),
 }
 _READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
-_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:

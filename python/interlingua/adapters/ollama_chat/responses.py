@@ -11,10 +11,11 @@ from interlingua.adapters._answers import (
     report_stop_sequence,
     report_usage,
 )
-from interlingua.adapters._kit import NOTHING, Wire, keep, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.ollama_chat.errors import error_from_body
-from interlingua.adapters.ollama_chat.messages import answer_from_wire, message_to_wire
+from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
@@ -37,6 +38,8 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str 
     loss = Loss()
     try:
         body = _body(response, endpoint, loss, created_at)
+        body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
+        body = put_back_item(response, body, endpoint, loss.entries, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
@@ -63,7 +66,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
 
 def end_to_wire(response: Response, writing: Writing, message: Wire, created_at: str = CREATED) -> Wire:
     """An answer around its message; the last line of a stream, when the message says no more."""
-    state, encoding = writing.owned(response), writing.encoding_of(response)
+    state = writing.owned(response)
     own = bool(state)
     body: Wire = {}
     if (model := response.get("model")) is not None:
@@ -83,9 +86,7 @@ def end_to_wire(response: Response, writing: Writing, message: Wire, created_at:
         body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "other")
     elif isinstance(raw, str):
         body["done_reason"] = raw
-    for name in encoding.get("absent", ()):
-        body.pop(name, None)
-    return {**body, **encoding.get("empty", NOTHING), **(state.get("fields") or NOTHING)}
+    return {**body, **(state.get("fields") or NOTHING)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -97,7 +98,17 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if "message" not in body and body.get("error"):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
-    return unwrap_answer_call(read_answer(body, Reading(endpoint, ids, salt_of(body)))), []
+    reading = Reading(endpoint, ids, salt_of(body))
+    response = read_answer(body, reading)
+    usual = body.get("done") is True and type(body.get("done_reason")) is str and None not in body.values()
+    if not may_differ(reading.unusual or not usual):
+        return unwrap_answer_call(response), []
+    loss = Loss()
+    written = _body(response, endpoint, loss, CREATED)
+    keep_message(response["message"], body["message"], endpoint)
+    written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
+    keep_item(response, body, written, endpoint, loss.entries)
+    return unwrap_answer_call(response), []
 
 
 def salt_of(body: Wire) -> str:
@@ -116,7 +127,6 @@ def read_answer(body: Wire, reading: Reading) -> Response:
         ) from problem
     response: Response = {"message": message}
     fields: dict[str, Any] = {}
-    empty: dict[str, Any] = {}
     raw: Any = None
     for name, value in body.items():
         match name:
@@ -133,17 +143,13 @@ def read_answer(body: Wire, reading: Reading) -> Response:
             case "logprobs" if isinstance(value, list):
                 response["logprobs"] = {"content": value}
             case _ if value is None:
-                empty[name] = None
+                pass
             case _:
                 fields[name] = value
     if (usage := usage_from_wire(body)) is not None:
         response["usage"] = usage
     response["finish_reason"] = finish_from_wire(raw, message["content"])
-    encoding: dict[str, Any] = {"empty": empty} if empty else {}
-    if "done" not in body:
-        encoding["absent"] = ["done"]
-    response["provider_state"] = reading.endpoint.state()
-    keep(response["provider_state"], fields, encoding)
+    response["provider_state"] = reading.endpoint.state(fields=fields) if fields else reading.endpoint.state()
     return response
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import BiMap, WireIds, keep
+from interlingua.adapters._kit import BiMap, WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
@@ -56,28 +56,22 @@ class Reading:
     """Reads one body: whose it is, and which call has which canonical id.
 
     Results find their call by id, else by name, else, when they have no id, by their order among the open calls of the turn.
-    `salt` tells apart the calls without ids of different answers.
+    `salt` tells apart the calls without ids of different answers, `unusual` that something may be written otherwise than it
+    came.
     """
 
-    __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt")
+    __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt", "unusual")
+    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, salt: str = "") -> None:
         self.endpoint = endpoint
         self.salt = salt
+        self.unusual = False
         self.names: dict[str, str] = {}
         self._ids = ids
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}
         self._open: list[tuple[str | None, str]] = []
-
-    def mark(
-        self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """The item with a provider state, when there is something to keep in one."""
-        if fields or encoding:
-            state = item["provider_state"] = self.endpoint.state()
-            keep(state, fields, encoding)
-        return item
 
     def turn(self) -> None:
         """The assistant speaks anew: results answer its calls from here on."""

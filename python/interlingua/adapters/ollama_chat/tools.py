@@ -11,12 +11,9 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._items import (
     ABSENT,
-    MISSING,
-    VERBATIM,
     Item,
     Member,
     Row,
@@ -37,6 +34,7 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._verbatim import Items
 from interlingua.adapters.ollama_chat.blocks import Block, opaque
 from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical import json
@@ -244,18 +242,10 @@ def _drop(name: str, loss: Loss, path: Path) -> None:
 
 Tool = dict[str, Any]
 
-_SCHEMA: Final = "schema"
-"""Spelling of a tool: the imprint of a schema of which the server drops a part."""
-
 
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     schema = tool.get("input_schema")
-    if schema is None:
-        return ABSENT
-    noted = writing.encoding_of(tool).get(_SCHEMA) if "provider_state" in tool else None
-    if noted is not None and noted == imprint(schema, "input_schema"):
-        return schema
-    return kept(schema, writing.loss, (*path, "input_schema"))
+    return ABSENT if schema is None else kept(schema, writing.loss, (*path, "input_schema"))
 
 
 def _read_schema(raw: Any, _: Item, __: Any) -> None:
@@ -299,21 +289,13 @@ def _said_beside(name: str, *kinds: type) -> Member:
         if type(raw) not in kinds:
             raise TypeError(name)
 
-    return Member(name, (), read, lambda item, writing, path: ABSENT, lambda raw: VERBATIM)
+    return Member(name, (), read, lambda item, writing, path: ABSENT)
 
 
 _NAME: Final = tool_name(lambda item, writing, path: item["name"])
 _PARAMETERS: Final = Member("parameters", ("input_schema",), _read_schema, _write_schema)
 _PARAMETERS.plain = dict
-_ARGUMENTS: Final = Member(
-    "arguments",
-    ("input", "input_raw"),
-    _read_arguments,
-    _write_arguments,
-    lambda raw: VERBATIM,  # a text, which older clients send
-    lambda word, written: ABSENT if word == MISSING and not written else written,
-    always=True,
-)
+_ARGUMENTS: Final = Member("arguments", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
 _ARGUMENTS.plain = dict
 _TOOL: Final = Row(
     {"type": "function"},
@@ -331,11 +313,12 @@ _CALL: Final = Row(
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tools`: those that may be called."""
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
+    """Writes `tools`: those that may be called. `read` are those of the request from which they were just read."""
     tools: list[Tool] = request["tools"]
     offered = _offered(request)
     written: list[Wire] = []
+    of: list[tuple[int]] = []
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         if writing.refuses("tools", "tools"):
@@ -345,8 +328,12 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             writing.loss.drop(path, "tool_choice", "weakened", message)
         elif (wire := _tool_to_wire(tool, path, writing)) is not None:
             written.append(wire)
+            of.append((position,))
+    said = Items(tools, "tools", writing.endpoint, writing.loss)
+    if read is not None:
+        said.keep(read, [(position,) for position in range(len(tools))], written, of)
     if written:
-        body["tools"] = written
+        body["tools"] = said.put_back(written, of)
 
 
 def _offered(request: dict[str, Any]) -> set[str]:
@@ -402,20 +389,17 @@ _USUAL: Final = frozenset(("name", "description", "input_schema", "side_effects"
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
-    """A tool. What is not a readable function is kept whole as a tool of the provider.
-
-    A schema of which the server drops a part is noted: it goes back as it is, until an edit makes it another one.
-    """
+    """A tool. What is not a readable function is kept whole as a tool of the provider."""
     try:
         read = read_item(_TOOL, tool, {}, reading)
     except (KeyError, TypeError):
         inner: Any = tool.get("function")
         name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
         named = name if isinstance(name, str) and name else "tool"
+        reading.unusual = True
         return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
-    schema = read.get("input_schema")
-    if schema is not None and not is_kept_whole(schema):
-        note(read, _SCHEMA, reading.endpoint.state, imprint(schema, "input_schema"))
+    if (schema := read.get("input_schema")) is not None and not is_kept_whole(schema):
+        reading.unusual = True
     return read
 
 
@@ -443,6 +427,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
                 return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
     block = _read_call(call, reading)
     if block is None:
+        reading.unusual = True
         return opaque(call, CALLS, reading)
     block["id"] = reading.call(block["provider_state"].get("id"), block["name"])
     return block

@@ -1,0 +1,257 @@
+"""
+Items of a wire as they came: messages, tools, answers.
+
+A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
+were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
+item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there; and an imprint of what is reported of
+the item, where anything is. When the item is written again, what comes out as it did then is put back as it came, and what was
+reported is taken back. What an edit changed comes out otherwise, and is left so.
+
+One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
+belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
+that is written in its place.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from interlingua.adapters._as_read import imprint
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Entry, Loss, Path, parse_pointer, pointer
+
+Item = dict[str, Any]
+Spelt = dict[str, dict[str, Any]]
+Positions = Sequence[Sequence[int]]
+"""For each item of a list on the wire, the positions of the canonical ones that it holds, in order."""
+
+CAME: Final = "came"
+_ABSENT: Final = object()
+
+
+def may_differ(unusual: bool) -> bool:
+    """Whether what was read is to be written and compared. Most of what comes is seen to be as it is written while it is read;
+    a test has all compared."""
+    return unusual
+
+
+class Items:
+    """A list of canonical items, as `place` in the report names it, and how each is written.
+
+    `loss` holds what was reported when they were written.
+    """
+
+    def __init__(self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss) -> None:
+        self.items = items
+        self.place = place
+        self.endpoint = endpoint
+        self.loss = loss
+
+    def keep(self, raws: list[Any], made: Positions, written: list[Any], of: Positions) -> None:
+        """Keeps of items that were just read what is written otherwise than it came.
+
+        `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
+        """
+        for first, past, came, said in _groups(raws, made, written, of):
+            kept: dict[str, Any] = {}
+            if len(came) == len(said) == 1:
+                spelt: Spelt = {}
+                _compare((), came[0], said[0], _ABSENT, spelt)
+                if spelt:
+                    kept["spelt"] = spelt
+            elif not _are_same(came, said):
+                kept["whole"] = came
+                kept["written"] = [imprint(one, "wire") for one in said]
+            if kept and first < past:
+                if past > first + 1:
+                    kept["past"] = past - first
+                _keep_report(kept, self._reported(first, past))
+                _encoding(self.items[first], self.endpoint)[CAME] = kept
+
+    def put_back(self, written: list[Any], of: Positions) -> list[Any]:
+        """The items as they came, as far as they are written as they were then."""
+        found: list[Any] = []
+        at = 0
+        while at < len(written):
+            first = of[at][0] if of[at] else -1
+            came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            taken = 1 if came is None else len(came.get("written", ".")) or 1
+            said = written[at : at + taken]
+            if came is not None and self._is_reported(came, first):
+                said = self._as_it_came(came, said)
+            found += said
+            at += taken
+        return found
+
+    def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
+        if "whole" not in came:
+            return [_respelt(came["spelt"], said[0])]
+        return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
+
+    def _is_reported(self, came: dict[str, Any], first: int) -> bool:
+        """Whether the same is reported as when the item was read; it is taken back then."""
+        return _retract(came, self._reported(first, first + came.get("past", 1)), self.loss)
+
+    def _reported(self, first: int, past: int) -> list[Entry]:
+        within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
+        return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
+
+
+def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
+    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
+    spelt: Spelt = {}
+    _compare((), raw, written, _ABSENT, spelt)
+    if spelt:
+        kept: dict[str, Any] = {"spelt": spelt}
+        _keep_report(kept, reported)
+        _encoding(item, endpoint)[CAME] = kept
+
+
+def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
+    """An item as it came, as far as it is written as it was then."""
+    came = came_of(item, endpoint)
+    if came is None or "spelt" not in came or not _retract(came, reported, loss):
+        return written
+    return _respelt(came["spelt"], written)
+
+
+def _encoding(item: Item, endpoint: Endpoint) -> Item:
+    if "provider_state" not in item:
+        item["provider_state"] = endpoint.state()
+    encoding: Item = item["provider_state"].setdefault("encoding", {})
+    return encoding
+
+
+def _keep_report(kept: dict[str, Any], reported: list[Entry]) -> None:
+    if reported:
+        kept["reported"] = _imprint_of(reported)
+
+
+def _retract(came: dict[str, Any], reported: list[Entry], loss: Loss) -> bool:
+    if "reported" not in came:
+        return True
+    if came["reported"] != _imprint_of(reported):
+        return False
+    loss.entries[:] = [entry for entry in loss.entries if entry not in reported]
+    return True
+
+
+def _imprint_of(reported: list[Entry]) -> str:
+    """What a report is known by: the place of the item in its list does not matter, and wording is free."""
+    return imprint(
+        [
+            {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
+            | {"path": entry["path"].rpartition("/content/")[2]}
+            for entry in reported
+        ],
+        "report",
+    )
+
+
+def _groups(
+    raws: list[Any], made: Positions, written: list[Any], of: Positions
+) -> list[tuple[int, int, list[Any], list[Any]]]:
+    """What belongs together: the first canonical item and the one past the last, what came, and what is written."""
+    groups: list[tuple[int, int, list[Any], list[Any]]] = []
+    left = right = 0
+    while left < len(raws) or right < len(written):
+        came, said = [], []
+        first = past = -1
+        grew = True
+        while grew:
+            grew = False
+            while left < len(raws) and (first < 0 or not made[left] or made[left][0] < past):
+                first, past = _with_positions(first, past, made[left])
+                came.append(raws[left])
+                left += 1
+                grew = True
+            while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
+                first, past = _with_positions(first, past, of[right])
+                said.append(written[right])
+                right += 1
+                grew = True
+        if groups and not (came and said):  # what vanished or was added belongs to what stands before it
+            before = groups.pop()
+            groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
+        else:
+            groups.append((max(first, 0), max(past, 0), came, said))
+    return groups
+
+
+def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
+    if not positions:
+        return first, past
+    return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
+
+
+def _are_same(left: list[Any], right: list[Any]) -> bool:
+    spelt: Spelt = {}
+    _compare((), left, right, _ABSENT, spelt)
+    return not spelt
+
+
+def came_without(item: Item, endpoint: Endpoint) -> list[str]:
+    """The members that an item did not have when it was read, though it is written with them."""
+    spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
+    return [there[1:] for there, kept in spelt.items() if kept.get("raw") is None]
+
+
+def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
+    """What is kept of how an item came."""
+    state: Item | None = item.get("provider_state")
+    if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
+        return None
+    found: dict[str, Any] | None = encoding.get(CAME)
+    return found
+
+
+def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
+    """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
+    if raw is written:
+        return
+    if type(raw) is dict and type(written) is dict:
+        for name, value in raw.items():
+            _compare((*path, name), value, written.get(name, _ABSENT), anchor, spelt)
+        for name, value in written.items():
+            if name not in raw:
+                spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
+    elif type(raw) is list and type(written) is list and len(raw) == len(written):
+        for number, value in enumerate(raw):
+            there = written[number]
+            _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+    elif type(raw) is not type(written) or raw != written:
+        kept = spelt[pointer(path)] = {"raw": raw}
+        known = written if anchor is _ABSENT else anchor
+        if known is not _ABSENT:
+            kept["written"] = imprint(known, "wire")
+
+
+def _anchor(written: Any, steps: list[str]) -> Any:
+    """What is written at a place, or the element of a list in which it stands."""
+    for step in steps:
+        if type(written) is list:
+            return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
+        written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
+    return written
+
+
+def _respelt(spelt: Spelt, written: Any) -> Any:
+    made = written
+    for there, kept in spelt.items():
+        steps = parse_pointer(there)
+        anchor = _anchor(written, steps)
+        if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+            made = _with(made, steps, kept)
+    return made
+
+
+def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
+    """A copy of a value in which something stands as it came."""
+    if not steps:
+        return kept["raw"]
+    name, *rest = steps
+    if type(value) is list:
+        number = int(name)
+        return [*value[:number], _with(value[number], rest, kept), *value[number + 1 :]]
+    if not rest and "raw" not in kept:
+        return {key: item for key, item in value.items() if key != name}
+    return {**value, name: _with(value.get(name), rest, kept)}
