@@ -88,15 +88,15 @@ class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
-    is not that one alone. A value of this type is written as it came, whatever stands beside it, within the range `plain` (None:
-    no bound; empty: any value), or where `plain` says so; where that is not known, the row has none.
+    is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
+    value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
     says: tuple[str, ...] = ()
-    plain: tuple[Any, ...] | Callable[[Any], bool] | None = None
+    plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None
 
 
 Rows = Mapping[str, Row]
@@ -312,6 +312,7 @@ class Body(NamedTuple):
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
     `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
+    Nothing is known to be plain at a provider whose dialect has one of the `switches`.
     """
 
     rows: Rows
@@ -320,11 +321,12 @@ class Body(NamedTuple):
     writing: Callable[[Request, Endpoint, Loss], Writing]
     always: tuple[str, ...] = ()
     free: bool = False
+    switches: frozenset[str] = frozenset()
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
         silent: Wire = {}
-        if not may_differ(not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+        if not may_differ(not (self.switches.isdisjoint(endpoint.dialect) and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
@@ -367,17 +369,16 @@ class Body(NamedTuple):
                 silent[name] = {"raw": value}
             elif name not in self.apart:
                 row = self.rows.get(name)
-                if (not self.free) if row is None else not _is_plain(value, row):
+                if (not self.free) if row is None else not _is_plain(value, row, body):
                     return False
-        return True
+        return all(name in body for name in self.always)
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
-        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
-        bare = {name: value for name, value in request.items() if name != "provider_state"}
+        """The members as those of a request that was not read are written, to a model of which nothing is known. Words that
+        the reader kept stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
         encoding = request["provider_state"].get("encoding", NOTHING)
-        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
-            bare["provider_state"] = endpoint.state(encoding=words)
+        words = {name: word for name, word in encoding.items() if name not in ("read", "odd")}
+        bare = {**request, "provider_state": endpoint.state(encoding=words)}
         target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
         left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
@@ -433,27 +434,27 @@ class Body(NamedTuple):
         return said or _all_said(rows)
 
 
-_EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+_EMPTY: Final[tuple[Any, ...]] = ([], {})
 
 
 def _says_nothing(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
-def _is_plain(value: Any, row: Row) -> bool:
+def _is_plain(value: Any, row: Row, body: Wire) -> bool:
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
         for name, item in value.items():
             inner = row.kind.get(name)
-            if inner is None or not _is_plain(item, inner):
+            if inner is None or not _is_plain(item, inner, body):
                 return False
         return True
     plain = row.plain
-    if plain is None or not _FITS[row.kind](value):
+    if plain is None or not _FITS[row.kind](value) or (row.kind in _WHOLE and type(value) is not int):
         return False
     if not isinstance(plain, tuple):
-        return plain(value)
+        return plain(value, body)
     if not plain:
         return True
     lowest, highest = plain

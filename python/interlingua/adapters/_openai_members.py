@@ -215,18 +215,42 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
+
+def beside_tools(value: Any, body: Wire) -> bool:
+    """Whether a word or a switch stands beside tools, without which it is refused."""
+    return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
+
+
+def is_effort(value: Any, _: Wire) -> bool:
+    """Whether a word asks for reasoning, as far as is known here."""
+    return value in EFFORTS
+
+
+def is_verbosity(value: Any, _: Wire) -> bool:
+    """Whether a word says how long the answer should be, as far as is known here."""
+    return value in _VERBOSITIES
+
+
+def is_bare_format(value: Any, _: Wire) -> bool:
+    """Whether a form of answer has a type alone."""
+    return len(value) == 1 and value.get("type") in ("text", "json_object")
+
+
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",)),
-    "temperature": Row(NUMBER, "temperature"),
-    "top_p": Row(NUMBER, "top_p"),
-    "top_logprobs": Row(COUNT, "top_logprobs"),
-    "stream": Row(SWITCH, "stream"),
-    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls"),
-    "service_tier": Row(TEXT, "service_tier"),
-    "user": Row(TEXT, "user"),
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "temperature": Row(NUMBER, "temperature", plain=_RANGES["temperature"]),
+    "top_p": Row(NUMBER, "top_p", plain=_RANGES["top_p"]),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": Row(TEXT, "service_tier", plain=lambda value, _: value in _TIERS),
+    "user": Row(TEXT, "user", plain=()),
     "metadata": Row(OBJECT, "metadata"),
 }
 """The members that both wires spell alike."""
+SWITCHES: Final = frozenset(("unsupported", "ranges", "response_formats", "service_tiers"))
+"""The switches of both wires by which members are written otherwise than they may come."""
+_TIERS: Final = ("auto", "default", "flex", "priority")
 
 
 def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
