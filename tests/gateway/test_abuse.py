@@ -63,7 +63,7 @@ async def send(at: Any, sent: bytes, seconds: float = 3.0) -> tuple[list[int], b
         GET + b"X: a\0b\r\n\r\n",
         GET.replace(b"\r\n", b"\n") + b"\n",
         b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nXY\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
     ],
 )
@@ -304,7 +304,7 @@ async def test_a_body_that_comes_drop_by_drop_has_an_end(serve: Any, monkeypatch
 
 async def test_a_client_that_does_not_read_loses_its_connection(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And its place; one that reads slowly does not (spec/11-gateway.md#slow-reader)."""
-    monkeypatch.setattr("interlingua.gateway.head.READER_PATIENCE_S", 0.4)
+    monkeypatch.setattr("interlingua.gateway.slow_readers.PATIENCE_S", 0.4)
     body = json.dumps(wires.body("openai_chat", stream=True)).encode()
     call = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     async with serve(Say("x" * 20_000_000), Say("y" * 8_000_000), connected=True) as at:

@@ -134,6 +134,9 @@ async def start(
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
     )
+    config.load()
+    if config.ssl is not None:
+        config.ssl.set_alpn_protocols(["h2", "http/1.1"])
     bound = bound_socket(host, port, shares_port=shares_port)
     if gateway.peers is not None:
         await gateway.peers.serve(partial(records.answer, gateway))
