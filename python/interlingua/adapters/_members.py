@@ -300,10 +300,10 @@ def _put_under(said: Wire, silent: Wire) -> None:
 
 # ---------------------------------------------------------------------------------------------- as they were read
 
-# A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
-# of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
-# be repaired: it is kept as it came, and put back while the request still says the same there, and the same would be
-# written and reported of it.
+# A writer of members does not ask where a request came from. When a request is read, its members are written once, unless
+# they are seen to be plain. A member that comes out otherwise than it came in was spelt in another way, or is odd and would be
+# repaired: it is kept as it came, and put back while the request still says the same there, and the same would be written and
+# reported of it.
 
 
 class Body(NamedTuple):
@@ -331,7 +331,7 @@ class Body(NamedTuple):
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
         loss, spelt = Loss(), Wire()
-        written = self._as_any_other(request, body, endpoint, loss)
+        written = self._written_again(request, body, endpoint, loss)
         self._compare("", body, written, self.rows, spelt)
         if spelt:
             for place, kept in spelt.items():
@@ -373,24 +373,20 @@ class Body(NamedTuple):
                     return False
         return all(name in body for name in self.always)
 
-    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as those of a request that was not read are written, to a model of which nothing is known. Words that
-        the reader kept stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
-        encoding = request["provider_state"].get("encoding", NOTHING)
-        words = {name: word for name, word in encoding.items() if name not in ("read", "odd")}
-        bare = {**request, "provider_state": endpoint.state(encoding=words)}
-        target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
+        """The members as they are written to their own wire, and to a model of which nothing is known."""
+        if endpoint.model is not None or endpoint.capabilities:
+            endpoint = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
         left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
         for place in self.apart:
             item, name = _inner(body, place)
-            option, _ = _inner(left, place)
-            if item is not None and item.get(name) and (option is None or name not in option):
+            if item is not None and item.get(name) and not (left and name in (_inner(left, place)[0] or NOTHING)):
                 there = written
                 for step in place.split("/")[:-1]:
                     there = there.setdefault(step, {})
                 there[name] = item[name]
-        self.write(bare, written, self.writing(bare, target, loss))
+        self.write(request, written, self.writing(request, endpoint, loss))
         return written
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
@@ -486,8 +482,10 @@ def _is_same(left: Any, right: Any) -> bool:
 
 def _inner(body: Mapping[str, Any], place: str) -> tuple[Wire | None, str]:
     """The object that holds a place, where there is one, and the name of the place in it."""
-    *above, name = place.split("/")
     item: Any = body
+    if "/" not in place:
+        return item, place
+    *above, name = place.split("/")
     for step in above:
         item = item.get(step) if type(item) is dict else None
     return (item if type(item) is dict else None), name

@@ -44,6 +44,7 @@ from interlingua.adapters._openai_members import (
     beside_tools,
     is_bare_format,
     is_effort,
+    is_named_schema,
     is_verbosity,
     metadata,
     record_quirks,
@@ -400,6 +401,11 @@ def _are_stops(value: Any, _: Wire) -> bool:
     return type(value) is list and 0 < len(value) <= 4
 
 
+def _is_format(value: Wire, _: Wire) -> bool:
+    named = len(value) == 2 and value.get("type") == "json_schema" and is_named_schema(value.get("json_schema"))
+    return named or is_bare_format(value)
+
+
 def _is_choice(value: Any, body: Wire) -> bool:
     return value in ("auto", "none", "required") and beside_tools(value, body)
 
@@ -422,7 +428,7 @@ _ROWS: Final[Rows] = {
     "functions": Row(LIST, read=_read_functions),
     "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
     "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
-    "response_format": Row(OBJECT, read=_read_format, says=("response_format",), plain=is_bare_format),
+    "response_format": Row(OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
     **{name: Row(ANYTHING, read=settings_from_wire, says=("reasoning",)) for name in SETTINGS},
     "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",), plain=is_effort),
     "verbosity": Row(TEXT, "verbosity", plain=is_verbosity),

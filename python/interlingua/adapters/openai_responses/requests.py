@@ -36,6 +36,7 @@ from interlingua.adapters._openai_members import (
     effort,
     is_bare_format,
     is_effort,
+    is_named_schema,
     is_verbosity,
     metadata,
     record_quirks,
@@ -389,6 +390,13 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return choice is not None
 
 
+def _is_format(value: Wire, _: Wire) -> bool:
+    schema = {name: item for name, item in value.items() if name != "type"}
+    return is_bare_format(value) or (
+        value.get("type") == "json_schema" and "schema" in value and is_named_schema(schema)
+    )
+
+
 def _is_choice(value: Any, body: Wire) -> bool:
     return value in ("auto", "none", "required") and beside_tools(value, body)
 
@@ -404,7 +412,7 @@ _ROWS: Final[Rows] = {
     "text": Row(
         {
             "verbosity": Row(TEXT, says=("verbosity",), plain=is_verbosity),
-            "format": Row(OBJECT, says=("response_format",), plain=is_bare_format),
+            "format": Row(OBJECT, says=("response_format",), plain=_is_format),
         },
         read=_read_text_settings,
     ),
