@@ -33,7 +33,7 @@ Request = dict[str, Any]
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _VERBOSITIES: Final = ("low", "medium", "high")
-_MOST_LOGPROBS: Final = 20
+MOST_LOGPROBS: Final = 20
 _MOST_PAIRS: Final = 16
 _TIERS: Final = ("auto", "default", "flex", "priority")
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
@@ -71,7 +71,7 @@ def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
         severity = severity_of(name, value, SEVERITY[name])
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
     else:
-        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
+        body[name] = within(name, value, 0, MOST_LOGPROBS, writing, "limit_exceeded")
 
 
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
@@ -232,6 +232,10 @@ def _is_kept(value: Wire, _: Wire) -> bool:
     return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
 
 
+def _is_tier(value: str, _: Wire) -> bool:
+    return value in _TIERS
+
+
 def is_effort(value: Any, _: Wire) -> bool:
     """Whether a word asks for reasoning, as far as is known here."""
     return value in EFFORTS
@@ -259,10 +263,10 @@ SHARED_ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, says=("model",), plain=()),
     "temperature": Row(NUMBER, "temperature", plain=_RANGES["temperature"]),
     "top_p": Row(NUMBER, "top_p", plain=_RANGES["top_p"]),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS)),
     "stream": Row(SWITCH, "stream", plain=()),
     "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(TEXT, "service_tier", plain=lambda value, _: value in _TIERS),
+    "service_tier": Row(TEXT, "service_tier", plain=_is_tier),
     "user": Row(TEXT, "user", plain=()),
     "metadata": Row(OBJECT, "metadata", plain=_is_kept),
 }

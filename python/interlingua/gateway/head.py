@@ -50,6 +50,8 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
         self._end()
         self.has_read()
         super().connection_lost(exc)
+        # uvicorn leaves this timer to a connection that was reset, which holds it and its last call until then
+        self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
         """Takes what came, unless the head becomes too long by it."""

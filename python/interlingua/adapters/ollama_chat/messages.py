@@ -179,7 +179,8 @@ class _Said:
                     _finish_text(block, path, writing)
                 self._texts.append((index, block["text"]))
             case "document" if (
-                not self._assistant and (text := document_as_text(block, path, writing.loss)) is not None
+                not self._assistant
+                and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
             ):
                 _finish_text(text, path, writing)
                 self._texts.append((index, text["text"]))

@@ -38,6 +38,7 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._openai_members import (
+    MOST_LOGPROBS,
     SHARED_ROWS,
     SWITCHES,
     asked_format,
@@ -397,6 +398,14 @@ def _is_usual(value: Any, body: Wire) -> bool:
     return bool(value == _INCLUDE_USAGE) and value["include_usage"] is True and body.get("stream") is True
 
 
+def _is_stream(value: bool, body: Wire) -> bool:
+    return body.get("stream_options", _INCLUDE_USAGE) is not None
+
+
+def _are_asked(value: int, body: Wire) -> bool:
+    return value <= MOST_LOGPROBS and body.get("logprobs") is True
+
+
 def _are_stops(value: Any, _: Wire) -> bool:
     return type(value) is list and 0 < len(value) <= 4
 
@@ -423,7 +432,7 @@ _ROWS: Final[Rows] = {
     "stop": Row(TEXT_OR_TEXTS, read=_read_stop, says=("stop",), plain=_are_stops),
     "n": Row(ANSWERS, "n", plain=(1, None)),
     "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=lambda value, body: value <= 20 and body.get("logprobs") is True),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked),
     "tools": Row(LIST, read=_read_tools),
     "functions": Row(LIST, read=_read_functions),
     "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
@@ -433,7 +442,7 @@ _ROWS: Final[Rows] = {
     "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",), plain=is_effort),
     "verbosity": Row(TEXT, "verbosity", plain=is_verbosity),
     "cache_control": Row(ANYTHING, read=_read_cache, says=("cache",)),
-    "stream": Row(SWITCH, "stream", plain=lambda value, body: body.get("stream_options", _INCLUDE_USAGE) is not None),
+    "stream": Row(SWITCH, "stream", plain=_is_stream),
     "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",), plain=_is_usual),
 }
 _BODY: Final = Body(

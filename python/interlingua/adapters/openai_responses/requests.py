@@ -397,6 +397,10 @@ def _is_format(value: Wire, _: Wire) -> bool:
     )
 
 
+def _without_logprobs(value: list[Any], _: Wire) -> bool:
+    return LOGPROBS not in value
+
+
 def _is_choice(value: Any, body: Wire) -> bool:
     return value in ("auto", "none", "required") and beside_tools(value, body)
 
@@ -406,7 +410,7 @@ _ROWS: Final[Rows] = {
     "input": Row(ANYTHING),
     "instructions": Row(TEXT, read=_never),
     "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None)),
-    "include": Row(LIST, read=_read_include, says=("logprobs",), plain=lambda value, _: LOGPROBS not in value),
+    "include": Row(LIST, read=_read_include, says=("logprobs",), plain=_without_logprobs),
     "tools": Row(LIST, read=_read_tools),
     "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
     "text": Row(
