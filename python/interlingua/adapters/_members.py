@@ -314,9 +314,9 @@ class Body(NamedTuple):
         self._compare("", body, written, self.rows, spelt)
         if spelt:
             for place, kept in spelt.items():
-                if place in body and place not in written and _says_nothing(body[place]):
-                    continue
-                kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+                unsaid = place in body and place not in written and self._says_nothing(place, body[place])
+                if not unsaid or loss.about(self._said(place), _option(place, endpoint)):
+                    kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spelt
 
     def put_back(self, body: Wire, writing: Writing) -> None:
@@ -325,8 +325,9 @@ class Body(NamedTuple):
         spelt: Wire = writing.encoding.get("members") or {}
         endpoint, loss = writing.endpoint, writing.loss
         fits = {
-            place: writing.whole or self._is_as_then(place, kept, writing.source, body, endpoint, loss)
+            place: writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
             for place, kept in spelt.items()
+            if "imprint" in kept
         }
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
@@ -340,17 +341,29 @@ class Body(NamedTuple):
             else:
                 item.pop(name, None)
             loss.retract(said, _option(place, endpoint))
+        for place, kept in spelt.items():
+            said, option = self._said(place), _option(place, endpoint)
+            if "imprint" not in kept and place not in body and not loss.about(said, option):
+                body[place] = kept["raw"]  # it said nothing, as now
 
     def _is_plain(self, body: Wire, silent: Wire) -> bool:
         """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
         for name, value in body.items():
-            if _says_nothing(value):
+            if self._says_nothing(name, value):
                 silent[name] = {"raw": value}
-            elif name not in self.apart:
-                row = self.rows.get(name)
-                if (not self.free) if row is None else not _is_plain(value, row, body):
+            elif name in self.apart:
+                if not value:
                     return False
+            elif (row := self.rows.get(name)) is None:
+                if not self.free:
+                    return False
+            elif not _is_plain(value, row, body):
+                return False
         return True
+
+    def _says_nothing(self, name: str, value: Any) -> bool:
+        row = self.rows.get(name)
+        return value is None or (not value and type(value) is list and row is not None and row.kind in _LISTS)
 
     def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
         """The members as they are written to their own wire, and to a model of which nothing is known."""
@@ -392,11 +405,6 @@ class Body(NamedTuple):
         reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
         return imprint([asked, [request.get(member) for member in said], written, reported], "member")
 
-    def _is_as_then(self, place: str, kept: Wire, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> bool:
-        if "imprint" in kept:
-            return bool(kept["imprint"] == self._imprint(place, request, body, endpoint, loss))
-        return place not in body  # it said nothing
-
     def _said(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
         said: tuple[str, ...] = ()
@@ -409,13 +417,6 @@ class Body(NamedTuple):
         return said or _all_said(rows)
 
 
-_EMPTY: Final[tuple[Any, ...]] = ([], {})
-
-
-def _says_nothing(value: Any) -> bool:
-    return value is None or (not value and value in _EMPTY)
-
-
 def _is_plain(value: Any, row: Row, body: Wire) -> bool:
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
@@ -426,7 +427,7 @@ def _is_plain(value: Any, row: Row, body: Wire) -> bool:
                 return False
         return True
     plain = row.plain
-    if plain is None or not _FITS[row.kind](value) or (row.kind in _WHOLE and type(value) is not int):
+    if plain is None or value == "" or not _FITS[row.kind](value) or (row.kind in _WHOLE and type(value) is not int):
         return False
     if not isinstance(plain, tuple):
         return plain(value, body)
