@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import brotli
 import h11
@@ -33,7 +34,7 @@ from interlingua.client.httptools_transport import HttptoolsTransport
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.routing import Routing
 from interlingua.events import Events, log_event
-from interlingua.gateway import server
+from interlingua.gateway import guard, server
 from interlingua.gateway.gateway import Gateway, Limits
 from interlingua.sessions import Objects, Sessions
 from interlingua.v1 import types_pb2 as types
@@ -273,6 +274,8 @@ async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIter
             inspect=20 if number % 2 else 0,
             objects=None if sessions is None else Objects(sessions),
         )
+        # clients run in the same loop, so that a pause of a busy machine stops them while the gateway's time runs
+        stack.enter_context(mock.patch.object(guard, "_LINGER_S", _PATIENCE_S))
         running = await server.start(gateway, port=0)
         over = OverHttp(running, key)
         try:

@@ -160,6 +160,33 @@ def test_sigterm_drains_all() -> None:
         assert not any(map(alive, pids))
 
 
+def test_a_second_signal_ends_the_time_of_grace() -> None:
+    """Of all workers: what runs is cut off with an error of its wire."""
+    with served("--pace", "1000", "--grace", "60") as at:
+        until(lambda: len(at.pids) == 2)
+        answers: list[int] = []
+
+        def ask() -> None:
+            try:
+                at.ask()
+            except urllib.error.HTTPError as problem:
+                answers.append(problem.code)
+
+        callers = [threading.Thread(target=ask) for _ in range(8)]
+        for one in callers:
+            one.start()
+        until(lambda: "interlingua_running_calls 8.0" in at.ask("/metrics"))
+        at.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert at.process.poll() is None
+        at.process.send_signal(signal.SIGTERM)
+        assert at.process.wait(timeout=10) == 0
+        for one in callers:
+            one.join()
+        assert len(answers) == 8
+        assert set(answers) <= {500, 503, 529}
+
+
 def test_workers_end_when_their_parent_is_killed() -> None:
     """Nobody would end them else."""
     with served(ends=-signal.SIGKILL) as at:
@@ -324,6 +351,18 @@ def test_a_crash_loop_ends_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
     assert asyncio.run(running.run(told.append)) == 1
     assert told == [{}]
     assert len(starts.read_text()) == 6
+
+
+def test_a_worker_that_hangs_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that gives no sign of life any more; it counts as one that died."""
+    monkeypatch.setattr(workers, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(workers, "_SILENCE_S", 0.5)
+    ends = tmp_path / "ends"
+    lively = "[(print(flush=True), time.sleep(0.2)) for _ in range(5)]"
+    script = f"import time; print('{{}}', flush=True); {lively}; open({str(ends)!r}, 'a').write('.'); time.sleep(600)"
+    running = workers.Workers((sys.executable, "-c", script), [workers.Worker(0, 1, str(tmp_path), None, None)], 1.0)
+    assert asyncio.run(running.run(lambda _: None)) == 1
+    assert len(ends.read_text()) == 6
 
 
 def test_a_limit_is_shared_out_whole() -> None:
