@@ -22,7 +22,7 @@ from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Say
 from interlingua.client.httpx_transport import HttpxTransport
-from interlingua.service import methods
+from interlingua.service import methods, server
 from interlingua.service.server import SERVICE
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
@@ -313,3 +313,28 @@ async def test_a_client_that_leaves_while_it_is_told_an_error_is_no_defect() -> 
     context: Any = Left()
     with pytest.raises(asyncio.CancelledError):
         await methods._fail(context, InvalidRequest("no"), None)
+
+
+@pytest.mark.parametrize("waits", [1, None], ids=["short", "ours"])
+async def test_calls_that_wait_are_not_cancelled(
+    start: Any, monkeypatch: pytest.MonkeyPatch, waits: int | None
+) -> None:
+    """gRPC cancels calls that it could not hand over for a time, without a word; that it does so is what the first case
+    shows, and that it takes as long as clients wait what the second one does (spec/decisions/0018)."""
+    assert server._WAITING_S >= 600
+    if waits is not None:
+        monkeypatch.setattr(server, "_WAITING_S", waits)
+
+    def ask_for_models(address: str) -> str:
+        with grpc.insecure_channel(address) as channel:
+            call = InterlinguaServiceStub(channel).ListModels.with_call  # type: ignore[attr-defined]
+            try:
+                return str(call(service.ListModelsRequest(), timeout=30)[1].code().name)
+            except grpc.RpcError as problem:
+                return str(problem.code().name)  # type: ignore[attr-defined]
+
+    async with start() as served:
+        address = f"127.0.0.1:{served.running.port}"
+        asking = [asyncio.get_running_loop().run_in_executor(None, ask_for_models, address) for _ in range(4)]
+        time.sleep(2.5)  # noqa: ASYNC251 a loop that is held up takes no calls
+        assert ("CANCELLED" in await asyncio.gather(*asking)) is (waits is not None)

@@ -300,12 +300,13 @@ class Body(NamedTuple):
     free: bool = False
     switches: frozenset[str] = frozenset()
 
-    def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
-        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
+    def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
+        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
+        `unusual` says that some may be, for what stands beside them."""
         silent: Wire = {}
         known = self.switches.isdisjoint(endpoint.dialect)
-        whole = bool(body.get(self.apart[0])) and all(name in body for name in self.always)
-        if not may_differ(not (known and whole and self._is_plain(body, silent))):
+        whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
+        if not may_differ(unusual or not (known and whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
@@ -314,8 +315,9 @@ class Body(NamedTuple):
         self._compare("", body, written, self.rows, spelt)
         if spelt:
             for place, kept in spelt.items():
-                unsaid = place in body and place not in written and self._says_nothing(place, body[place])
-                if not unsaid or loss.about(self._said(place), _option(place, endpoint)):
+                value, row = body.get(place), self.rows.get(place)
+                unsaid = place not in written and (value is None or (row is not None and _is_empty(value, row)))
+                if place not in body or not unsaid or loss.about(self._said(place), _option(place, endpoint)):
                     kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spelt
 
@@ -333,8 +335,8 @@ class Body(NamedTuple):
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
         for place, fit in fits.items():
             said = self._said(place)
-            item, name = _inner(body, place)
-            if not fit or item is None or not changed.isdisjoint(said):
+            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(said) else (None, "")
+            if item is None:
                 continue
             if "raw" in spelt[place]:
                 item[name] = spelt[place]["raw"]
@@ -349,21 +351,15 @@ class Body(NamedTuple):
     def _is_plain(self, body: Wire, silent: Wire) -> bool:
         """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
         for name, value in body.items():
-            if self._says_nothing(name, value):
+            row = self.rows.get(name)
+            if value is None or (row is not None and _is_empty(value, row)):
                 silent[name] = {"raw": value}
             elif name in self.apart:
                 if not value:
                     return False
-            elif (row := self.rows.get(name)) is None:
-                if not self.free:
-                    return False
-            elif not _is_plain(value, row, body):
+            elif not _is_plain(value, row, body, self.free):
                 return False
         return True
-
-    def _says_nothing(self, name: str, value: Any) -> bool:
-        row = self.rows.get(name)
-        return value is None or (not value and type(value) is list and row is not None and row.kind in _LISTS)
 
     def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
         """The members as they are written to their own wire, and to a model of which nothing is known."""
@@ -417,17 +413,27 @@ class Body(NamedTuple):
         return said or _all_said(rows)
 
 
-def _is_plain(value: Any, row: Row, body: Wire) -> bool:
+_EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+
+
+def _says_nothing(value: Any) -> bool:
+    return value is None or (not value and value in _EMPTY)
+
+
+def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
+    if row is None:
+        return free and value is not None
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
-        for name, item in value.items():
-            inner = row.kind.get(name)
-            if inner is None or not _is_plain(item, inner, body):
+        for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
+            if not _is_plain(item, row.kind.get(name), body, free):
                 return False
         return True
     plain = row.plain
-    if plain is None or value == "" or not _FITS[row.kind](value) or (row.kind in _WHOLE and type(value) is not int):
+    if plain is None or value == "" or _is_empty(value, row) or not _FITS[row.kind](value):
+        return False
+    if row.kind in _WHOLE and type(value) is not int:
         return False
     if not isinstance(plain, tuple):
         return plain(value, body)
@@ -460,15 +466,21 @@ def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _inner(body: Mapping[str, Any], place: str) -> tuple[Wire | None, str]:
-    """The object that holds a place, where there is one, and the name of the place in it."""
+def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+    """The object that holds a place, where there is one, and the name of the place in it. `copied`: to be written into, for
+    what an option says is the caller's."""
     item: Any = body
     if "/" not in place:
         return item, place
     *above, name = place.split("/")
     for step in above:
-        item = item.get(step) if type(item) is dict else None
-    return (item if type(item) is dict else None), name
+        inner = item.get(step)
+        if type(inner) is not dict:
+            return None, name
+        if copied:
+            item[step] = inner = {**inner}
+        item = inner
+    return item, name
 
 
 def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
