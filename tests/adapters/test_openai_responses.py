@@ -78,6 +78,60 @@ content = st.one_of(words, st.lists(said, max_size=3))
 bare = st.fixed_dictionaries({"role": st.just("assistant"), "content": content})
 summary = st.lists(part("summary_text", "text"), max_size=2)
 plain = st.lists(st.fixed_dictionaries({"type": st.just("summary_text"), "text": words}), max_size=2)
+called = {"call_id": st.sampled_from(["call_1", "call_4", "call_5"])}
+shell = st.fixed_dictionaries(
+    {"commands": st.just(["ls"])}, optional={"timeout_ms": st.sampled_from([None, 5]), "max_output_length": odd}
+)
+execution = st.sampled_from(["client", "server", None])
+loaded = st.sampled_from(
+    [
+        {"type": "function", "name": "f", "parameters": {"type": "object"}},
+        {"type": "namespace", "name": "crm", "tools": [{"type": "function", "name": "f"}]},
+        {"type": "web_search"},
+        {"type": "shell"},
+    ]
+)
+run = st.fixed_dictionaries({"stdout": words, "stderr": words, "outcome": st.just({"type": "timeout"})})
+built_in = st.one_of(
+    item(
+        "local_shell_call",
+        **called,
+        action=st.fixed_dictionaries({"type": st.just("exec"), "command": st.just(["ls"])}),
+    ),
+    item("local_shell_call", **called, action=odd),
+    item("local_shell_call_output", **called, output=words),
+    st.fixed_dictionaries({"type": st.just("local_shell_call_output"), "id": st.just("call_4"), "output": words}),
+    item("shell_call", **called, action=shell),
+    item("shell_call", **called, action=shell, environment=st.sampled_from([{"type": "local"}, {"type": "x"}, None])),
+    item("shell_call_output", **called, output=st.one_of(st.lists(run, max_size=2), odd)),
+    item(
+        "apply_patch_call",
+        **called,
+        operation=st.fixed_dictionaries(
+            {"type": st.sampled_from(["create_file", "delete_file", "x"]), "path": words}, optional={"diff": words}
+        ),
+    ),
+    st.fixed_dictionaries(
+        {"type": st.just("apply_patch_call_output"), **called, "status": st.sampled_from(["completed", "failed", "x"])},
+        optional={"output": st.one_of(words, st.none()), "id": words},
+    ),
+    item("computer_call", **called, actions=st.just([{"type": "wait"}]), pending_safety_checks=st.just([])),
+    item("computer_call", **called, action=st.just({"type": "wait"}), pending_safety_checks=odd),
+    item(
+        "computer_call_output",
+        **called,
+        output=st.sampled_from(
+            [
+                {"type": "computer_screenshot", "image_url": "https://example.org/a"},
+                {"type": "computer_screenshot", "image_url": "data:image/png;base64,aGVsbG8=", "file_id": None},
+                {"type": "computer_screenshot", "file_id": "f", "x": 1},
+                {"type": "computer_screenshot"},
+            ]
+        ),
+    ),
+    item("tool_search_call", **called, execution=execution, arguments=st.sampled_from([{"q": None}, "{}", {}])),
+    item("tool_search_output", **called, execution=execution, tools=st.lists(loaded, max_size=3)),
+)
 items = st.lists(
     st.one_of(
         bare,
@@ -101,6 +155,7 @@ items = st.lists(
         item("reasoning", content=st.lists(part("reasoning_text", "text"), max_size=2)),
         item("web_search_call", action=odd),
         item("x_of_tomorrow"),
+        built_in,
     ),
     max_size=5,
 )
@@ -342,6 +397,11 @@ def test_a_result_of_a_call_that_the_provider_keeps() -> None:
     }
     request, _ = wire.from_wire_request({"body": body}, OPENAI, DERIVED_IDS)
     assert wire.to_wire(request, OPENAI)[0]["body"] == body
+    of_shell = {"type": "shell_call_output", "call_id": "call_kept", "output": []}
+    kept = {**body, "input": [of_shell, {"type": "local_shell_call_output", "id": "call_two", "output": "a"}]}
+    read, _ = wire.from_wire_request({"body": kept}, OPENAI, DERIVED_IDS)
+    assert [message["role"] for message in read["messages"]] == ["tool", "tool"]
+    assert wire.to_wire(read, OPENAI)[0]["body"] == kept
     del request["provider_state"]
     assert wire.to_wire(request, OPENAI)[0]["body"] == body
     del request["options"]

@@ -217,6 +217,7 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
     value, writing = block["value"], turn.writing
     reading = Reading(writing.endpoint)
+    reading.named = writing.named
     canonical: str | None = None
     if (value.get("type") in CALLS or value.get("type") in OUTPUTS) and isinstance(
         call_id := answered_call(value), str
@@ -240,23 +241,29 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     turn.add(value)
     if isinstance(call_id := value.get("call_id"), str):
         turn.writing.calls.setdefault(call_id, "provider")
+        if read[0]["type"] == "tool_use":
+            writing.named[call_id] = read[0]["name"] if value.get("type") in CALLS else "function"
 
 
 def _answers_apart(turn: _Turn) -> Answers:
-    """What answers calls that are kept whole: the wire ids of the calls that the provider has run, of those whose output is
-    an item that is kept whole as well, and, by the wire id of the call, the canonical ids that results name."""
+    """What answers calls that are kept whole: the wire ids of the calls that the provider has run, of those that the client
+    has run, and whose output is an item that is kept whole as well, and, by wire id, the calls that results name."""
     writing = turn.writing
     if writing.answers is None:
-        outputs: list[Wire] = []
+        items: list[Wire] = []
         results: dict[Any, str] = {}
         for message in turn.request["messages"]:
             for block in message["content"]:
-                if block["type"] == "opaque" and writing.endpoint.owns(block) and block["value"].get("type") in OUTPUTS:
-                    outputs.append(block["value"])
+                if block["type"] == "opaque" and writing.endpoint.owns(block):
+                    items.append(block["value"])
                 elif block["type"] == "tool_result" and "provider_state" in block:
                     results[writing.owned(block).get("id")] = block["tool_use_id"]
-        named = [answered_call(item) for item in outputs]
-        writing.answers = ran(outputs), {wire_id for wire_id in named if isinstance(wire_id, str)}, results
+        outputs = [item for item in items if item.get("type") in OUTPUTS]
+        known = [(item.get("call_id"), called(item)) for item in items if item.get("type") in CALLS]
+        names = {wire_id: found[0] for wire_id, found in known if isinstance(wire_id, str) and found is not None}
+        named = [(answered_call(item), item) for item in outputs]
+        apart = {one for one, item in named if isinstance(one, str) and one in names and answered(item, names[one])}
+        writing.answers = ran(outputs), apart, results
     return writing.answers
 
 
@@ -367,6 +374,7 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
     state = writing.owned(block) if "provider_state" in block else NOTHING
     call_id = writing.call_id(block, state)
     writing.calls[block["id"]] = form.answered or name
+    writing.named[call_id] = name
     item: Wire = {"type": form.call, "call_id": call_id, **members}
     if "item_id" in encoding:
         item["id"] = encoding["item_id"]

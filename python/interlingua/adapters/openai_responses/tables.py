@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import report_foreign_state, report_own_state
+from interlingua.adapters._kit import NOTHING, report_foreign_state, report_own_state
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.canonical.endpoint import Endpoint
@@ -78,6 +78,7 @@ class Reading:
         "endpoint",
         "found",
         "kinds",
+        "named",
         "names",
         "ran",
     )
@@ -87,6 +88,8 @@ class Reading:
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
+        self.named: Mapping[str, str] = NOTHING
+        """The kinds of calls that came before and are not read here, by their wire ids."""
         self.ran: set[str] | None = None
         """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
         self._items: list[Any] = []
@@ -133,7 +136,9 @@ class Reading:
     def kind_of(self, wire_id: Any) -> str | None:
         """The kind of a call that came before: function, custom, or the name of a built-in tool; None where there is none."""
         calls = self._calls.get(wire_id) if isinstance(wire_id, str) else None
-        return self.kinds[calls[-1]] if calls else None
+        if calls:
+            return self.kinds[calls[-1]]
+        return self.named.get(wire_id) if isinstance(wire_id, str) else None
 
     def result(self, wire_id: str) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether there is such a call: the first unanswered."""
@@ -154,10 +159,11 @@ class Writing(Target):
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
     all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
     kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
-    items tell which searches of the client gave. `answers` is what answers calls that are kept whole, once it is looked for.
+    items tell which searches of the client gave. `named` are the kinds of the calls so far by their
+    wire ids, built-in tools by their names. `answers` is what answers calls that are kept whole, once it is looked for.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "reply")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -169,6 +175,7 @@ class Writing(Target):
         self.apart: set[str] = set()
         self.answers: Answers | None = None
         self.found: list[str] = []
+        self.named: dict[str, str] = {}
 
     def reader(self) -> Reading:
         """A reader of this wire."""
@@ -176,8 +183,10 @@ class Writing(Target):
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
-        self.calls[block["id"]] = block.get("kind") or "function"
-        return super().call_id(block, {} if block["id"] in self.apart else state)
+        kind = self.calls[block["id"]] = block.get("kind") or "function"
+        wire_id = super().call_id(block, {} if block["id"] in self.apart else state)
+        self.named[wire_id] = kind
+        return wire_id
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
