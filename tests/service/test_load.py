@@ -168,8 +168,12 @@ async def test_who_watches_does_not_keep_a_server_from_ending(start: Any) -> Non
     assert [await watcher.code() for watcher in watchers] == [grpc.StatusCode.OK] * 3
 
 
-async def test_calls_that_the_end_of_grace_cuts_off_say_so(start: Any, caplog: pytest.LogCaptureFixture) -> None:
+async def test_calls_that_the_end_of_grace_cuts_off_say_so(
+    start: Any, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A stream by an error event with what had arrived, every call by its status and details; and nothing in the log."""
+    # on a busy machine a call may take longer to arrive than the server waits for it (spec/decisions/0018)
+    monkeypatch.setattr("interlingua.verbs.calls._QUIET_TURNS", 100)
     async with (
         serve(endless, silent) as upstream,
         start(transport=HttpxTransport(), base_urls={"openai": upstream.url}) as served,
@@ -196,12 +200,12 @@ async def test_calls_that_the_end_of_grace_cuts_off_say_so(start: Any, caplog: p
         stopping = asyncio.create_task(served.running.stop(0.3))
         await asyncio.sleep(0.1)
         refused = await failed(served.stub.ListModels(service.ListModelsRequest()))
-        assert refused.code() is grpc.StatusCode.UNAVAILABLE
+        assert (refused.code(), told(refused, types.Error).code) == (grpc.StatusCode.UNAVAILABLE, "shutdown")
         events, error = await read(begun)
         _, silent_error = await waiting
         carried = await adapted.read()
         errors = [error, silent_error, await unary, await failed(adapted.read()), await failed(unopened.read())]
-        await asyncio.wait_for(stopping, 2)
+        await asyncio.wait_for(stopping, 10)
     for one in errors:
         assert one is not None
         assert one.code() is grpc.StatusCode.UNAVAILABLE
