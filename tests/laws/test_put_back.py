@@ -20,7 +20,7 @@ from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases"
-BY_COMPARISON = ("gemini_generate", "ollama_chat")
+BY_COMPARISON = ("gemini_generate", "ollama_chat", "openai_chat", "openai_responses")
 """The wires whose readers leave spellings to the comparison."""
 
 
