@@ -24,7 +24,17 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_responses.built_in import CALLS, FORMS, OUTPUTS, answered, call_members, called, ran
+from interlingua.adapters.openai_responses.built_in import (
+    CALLS,
+    FORMS,
+    OUTPUTS,
+    answered,
+    answered_call,
+    call_members,
+    called,
+    is_one_of,
+    ran,
+)
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -219,9 +229,7 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     reading = Reading(writing.endpoint)
     reading.named = writing.named
     canonical: str | None = None
-    if (value.get("type") in CALLS or value.get("type") in OUTPUTS) and isinstance(
-        call_id := answered_call(value), str
-    ):
+    if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.reply:
             message = "calls that the client runs, and what it answers, are calls and results"
@@ -258,8 +266,8 @@ def _answers_apart(turn: _Turn) -> Answers:
                     items.append(block["value"])
                 elif block["type"] == "tool_result" and "provider_state" in block:
                     results[writing.owned(block).get("id")] = block["tool_use_id"]
-        outputs = [item for item in items if item.get("type") in OUTPUTS]
-        known = [(item.get("call_id"), called(item)) for item in items if item.get("type") in CALLS]
+        outputs = [item for item in items if is_one_of(item, OUTPUTS)]
+        known = [(item.get("call_id"), called(item)) for item in items if is_one_of(item, CALLS)]
         names = {wire_id: found[0] for wire_id, found in known if isinstance(wire_id, str) and found is not None}
         named = [(answered_call(item), item) for item in outputs]
         apart = {one for one, item in named if isinstance(one, str) and one in names and answered(item, names[one])}
@@ -750,7 +758,7 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> 
     if found is None or not isinstance(call_id, str):
         return None
     name, arguments = found
-    if name == "shell" and reading.has_run(call_id):
+    if reading.has_run(call_id):
         return None
     form = FORMS[name]
     encoding: dict[str, Any] = {BUILT_IN: name}
@@ -788,12 +796,6 @@ def answers(item: Wire, reading: Reading) -> bool:
             item["type"]
         ]  # of a call that is stored elsewhere; with an id of its own it came from the provider
     return name is not None and answered(item, name)
-
-
-def answered_call(item: Wire) -> Any:
-    """The wire id of the call that an item answers: in one kind of items the documents call it `id`."""
-    named = item.get("call_id")
-    return item.get("id") if named is None and item.get("type") == "local_shell_call_output" else named
 
 
 _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))
