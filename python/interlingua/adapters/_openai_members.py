@@ -228,6 +228,11 @@ def beside_tools(value: Any, body: Wire) -> bool:
     return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
 
 
+def is_choice(value: Any, body: Wire) -> bool:
+    """Whether a word chooses among tools, and they are there."""
+    return value in ("auto", "none", "required") and beside_tools(value, body)
+
+
 def _is_kept(value: Wire, _: Wire) -> bool:
     return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
 
