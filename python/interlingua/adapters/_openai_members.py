@@ -276,7 +276,12 @@ SHARED_ROWS: Final[Rows] = {
     "metadata": Row(OBJECT, "metadata", plain=_is_kept),
 }
 """The members that both wires spell alike."""
-SWITCHES: Final = frozenset(("unsupported", "ranges", "response_formats", "service_tiers"))
+SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
+    "unsupported": ("reasoning", "reasoning_effort"),
+    "ranges": tuple(_RANGES),
+    "response_formats": ("response_format", "text"),
+    "service_tiers": ("service_tier",),
+}
 """The switches of both wires by which members are written otherwise than they may come."""
 
 

@@ -447,9 +447,17 @@ _BODY: Final = Body(
     _members_to_wire,
     Writing,
     free=True,
-    switches=SWITCHES
-    | {"max_stop", "reasoning_control", "reasoning_members", "seed_name", "stream_options"}
-    | {"tool_choices", "tool_choices_thinking", "tool_choice_required"},
+    switches={
+        **SWITCHES,
+        "max_stop": ("stop",),
+        "reasoning_control": tuple(SETTINGS),
+        "reasoning_members": tuple(SETTINGS),
+        "seed_name": ("seed",),
+        "stream_options": ("stream", "stream_options"),
+        "tool_choices": ("tool_choice",),
+        "tool_choices_thinking": ("tool_choice",),
+        "tool_choice_required": ("tool_choice",),
+    },
 )
 
 
