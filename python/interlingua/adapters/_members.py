@@ -127,6 +127,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
     return None
 
 
+def are_words(texts: list[str]) -> bool:
+    """Whether there are texts, each with visible characters."""
+    return bool(texts) and all(text.strip() for text in texts)
+
+
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -321,10 +326,13 @@ class Body(NamedTuple):
     always: tuple[str, ...] = ()
     free: bool = False
 
-    def keep(self, request: Request, body: Wire, endpoint: Endpoint) -> None:
-        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise."""
+    def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
+        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise.
+
+        `unusual`: they are compared, plain as they may be.
+        """
         silent: Wire = {}
-        if not may_differ(not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+        if not may_differ(unusual or not (self._is_plain(body, silent) and all(name in body for name in self.always))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
@@ -363,10 +371,12 @@ class Body(NamedTuple):
     def _is_plain(self, body: Wire, silent: Wire) -> bool:
         """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
         for name, value in body.items():
+            row = self.rows.get(name)
+            if value == {} and (row is None or type(row.kind) is not dict):
+                return False
             if _says_nothing(value):
                 silent[name] = {"raw": value}
             elif name not in self.apart:
-                row = self.rows.get(name)
                 if (not self.free) if row is None else not _is_plain(value, row):
                     return False
         return True
