@@ -148,9 +148,12 @@ agents: $(ORACLES) ## lead coding agents through a task over a gateway, each wit
 page: $(PAGE) ## drive the inspector page with a browser, Debian's chromium; ARGS="-k PATTERN"
 	BROWSER=$$(command -v chromium || true) $(BIN)/python -m pytest -q -rs tests/page $(ARGS)
 
+EDITED := $(addprefix tests/laws/test_,edits.py odd_wires.py answers.py)
+
 .PHONY: fuzz
 fuzz: $(INSTALLED) ## run the property tests at length
-	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q tests/laws/test_fuzz.py
+	FUZZ_SEED=$${FUZZ_SEED:-$$RANDOM} FUZZ_ROUNDS=$${FUZZ_ROUNDS:-100} $(BIN)/python -m pytest -q --timeout 3600 tests/laws/test_fuzz.py
+	EDIT_SEED=$${EDIT_SEED:-$$RANDOM} EDIT_ROUNDS=$${EDIT_ROUNDS:-20} $(BIN)/python -m pytest -q -n 2 --whole --timeout 3600 $(EDITED)
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -q -n 2 -m hypothesis --whole --timeout 3600 tests $(ARGS)
 
 .PHONY: chaos

@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+import struct
 import time
 from dataclasses import dataclass, field
 from typing import Any
 
 import grpc.aio
 
+from interlingua.gateway.http2 import PREFACE
 from interlingua.service.server import CLIENT_OPTIONS
 
 _LENGTH = re.compile(rb"content-length:\s*(\d+)", re.IGNORECASE)
@@ -20,6 +22,24 @@ class Loaded:
 
     first: list[float] = field(default_factory=list)
     took: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Asked:
+    """A call over HTTP/2: when its first text came."""
+
+    first: float | None = None
+
+
+_DATA, _HEADERS, _RST_STREAM, _SETTINGS, _GOAWAY, _WINDOW_UPDATE = 0, 1, 3, 4, 7, 8
+_END, _END_HEADERS = 1, 4
+_INITIAL_WINDOW, _WINDOW = 4, 1 << 30
+_FRAME, _FRAME_HEAD = 16384, 9
+_CONNECTIONS = 4
+
+
+def _frame(kind: int, flags: int, id: int, payload: bytes) -> bytes:
+    return len(payload).to_bytes(3) + bytes([kind, flags]) + id.to_bytes(4) + payload
 
 
 class _Connection(asyncio.Protocol):
@@ -103,6 +123,95 @@ class Http:
         self._idle.clear()
 
 
+class _Multiplexed(asyncio.Protocol):
+    """A client of HTTP/2 that looks only at frames: for the first text and for the ends of streams."""
+
+    def __init__(self, head: bytes, body: bytes, first: bytes) -> None:
+        self._head, self._body, self._first_text = head, body, first
+        self._next = 1
+        self._received = b""
+        self._waiting: dict[int, tuple[asyncio.Future[None], Asked]] = {}
+        self.transport: Any = None
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        settings = struct.pack(">HI", _INITIAL_WINDOW, _WINDOW)
+        window = struct.pack(">I", _WINDOW)
+        transport.write(PREFACE + _frame(_SETTINGS, 0, 0, settings) + _frame(_WINDOW_UPDATE, 0, 0, window))
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        for done, _ in self._waiting.values():
+            done.set_exception(ConnectionError("the connection ended"))
+
+    def ask(self) -> "tuple[asyncio.Future[None], Asked]":
+        id, self._next = self._next, self._next + 2
+        waiting = self._waiting[id] = asyncio.get_running_loop().create_future(), Asked()
+        body = b"".join(
+            _frame(_DATA, at + _FRAME >= len(self._body), id, self._body[at : at + _FRAME])
+            for at in range(0, len(self._body), _FRAME)
+        )
+        self.transport.write(_frame(_HEADERS, _END_HEADERS, id, self._head) + body)
+        return waiting
+
+    def data_received(self, data: bytes) -> None:
+        received, at = self._received + data, 0
+        while len(received) - at >= _FRAME_HEAD:
+            length = int.from_bytes(received[at : at + 3])
+            if len(received) - at < _FRAME_HEAD + length:
+                break
+            kind, flags, id = received[at + 3], received[at + 4], int.from_bytes(received[at + 5 : at + 9])
+            payload = received[at + _FRAME_HEAD : at + _FRAME_HEAD + length]
+            at += _FRAME_HEAD + length
+            if kind == _SETTINGS and not flags & _END:
+                self.transport.write(_frame(_SETTINGS, _END, 0, b""))
+            elif kind in (_RST_STREAM, _GOAWAY):
+                self.transport.abort()  # the measure ends
+            elif kind in (_DATA, _HEADERS) and id in self._waiting:
+                done, asked = self._waiting[id]
+                if asked.first is None and self._first_text in payload:
+                    asked.first = time.perf_counter()
+                if flags & _END:
+                    del self._waiting[id]
+                    done.set_result(None)
+        self._received = received[at:]
+
+
+class Http2:
+    """Posts one body over four connections of HTTP/2, each of which carries many calls."""
+
+    def __init__(self, port: int, path: str, body: bytes, first: bytes = b"{") -> None:
+        said = {":method": "POST", ":scheme": "http", ":authority": "localhost", ":path": path, "x-api-key": "none"}
+        said |= {"content-type": "application/json", "content-length": str(len(body))}
+        # each as a new name that is not kept: no table of the compression has to be told
+        head = b"".join(
+            b"\0" + bytes([len(name)]) + name.encode() + bytes([len(value)]) + value.encode()
+            for name, value in said.items()
+        )
+        self._made = head, body, first
+        self._port = port
+        self._connections: list[_Multiplexed] = []
+        self._turn = 0
+
+    async def call(self, loaded: Loaded) -> None:
+        """One call."""
+        if len(self._connections) < _CONNECTIONS:
+            loop = asyncio.get_running_loop()
+            _, made = await loop.create_connection(lambda: _Multiplexed(*self._made), "127.0.0.1", self._port)
+            self._connections.append(made)
+        self._turn += 1
+        began = time.perf_counter()
+        done, asked = self._connections[self._turn % len(self._connections)].ask()
+        await done
+        loaded.took.append(time.perf_counter() - began)
+        loaded.first.append((asked.first or time.perf_counter()) - began)
+
+    async def aclose(self) -> None:
+        """Closes the connections."""
+        for connection in self._connections:
+            connection.transport.close()
+        self._connections.clear()
+
+
 class Grpc:
     """Calls one method with one message, over one channel."""
 
@@ -132,7 +241,7 @@ class Grpc:
         await self._channel.close()
 
 
-Caller = Http | Grpc
+Caller = Http | Http2 | Grpc
 
 
 async def load(caller: Caller, calls: int, at_a_time: int) -> Loaded:

@@ -30,7 +30,7 @@ import orjson
 import provider
 import relays
 import uvloop
-from load import Caller, Grpc, Http, load
+from load import Caller, Grpc, Http, Http2, load
 from workload import conversation, text
 
 from interlingua.v1 import service_pb2
@@ -160,6 +160,10 @@ def _over_http(name: str, server: Server, path: str, body: Callable[[int, int], 
     return Subject(name, server, lambda limit, n: Http(server.http, path, body(limit, n), provider.FIRST_WORD))
 
 
+def _over_http2(name: str, server: Server, path: str, body: Callable[[int, int], bytes]) -> Subject:
+    return Subject(name, server, lambda limit, n: Http2(server.http, path, body(limit, n), provider.FIRST_WORD))
+
+
 def _over_grpc(name: str, server: Server, unary: str, stream: str, message: Callable[[int, int], bytes]) -> Subject:
     def call(limit: int, messages: int) -> Caller:
         streamed = limit != provider.UNARY
@@ -276,6 +280,9 @@ def rows(of: dict[str, Subject]) -> list[Row]:
     aims = {"same": 3.0, "cross": 3.0}
     made.append(Row(f"{name}, HTTP, c=16", http, provider.BURST, 16, 64, "ms", aims, 1e3))
     made.append(Row(f"{name}, gRPC, c=16", grpc, provider.BURST, 16, 32, "ms", {"Generate": 8.0}, 1e3))
+    versions = (of["same"], of["same, HTTP/2"])
+    made.append(Row("HTTP/1.1 and HTTP/2, c=64", versions, provider.UNARY, 64, 1000, "µs", {}))
+    made.append(Row(f"{name}, HTTP/1.1 and HTTP/2, c=16", versions, provider.BURST, 16, 64, "ms", {}, 1e3))
     paced = 1e6 / 200
     made.append(Row("a chunk of 16 paced streams, HTTP", http, provider.PACED, 16, 32, "µs", {}, paced))
     made.append(Row("a chunk of 16 paced streams, gRPC", grpc, provider.PACED, 16, 32, "µs", {}, paced))
@@ -332,6 +339,7 @@ def main() -> int:
             add("empty", _over_grpc("empty", bare, relays.EMPTY, relays.EMPTY, lambda *_: b""))
         gateway = stack.enter_context(_gateway(address, shlex.split(options.serve)))
         add("same", _over_http("same", gateway, "/v1/messages", _messages_body))
+        add("same, HTTP/2", _over_http2("same, HTTP/2", gateway, "/v1/messages", _messages_body))
         add("cross", _over_http("cross", gateway, "/v1/chat/completions", _chat_body))
         add("Generate", _over_grpc("Generate", gateway, GENERATE, GENERATE_STREAM, _generate))
         add("typed", _over_grpc("typed", gateway, ADAPT, ADAPT, lambda *_: _adapt(typed=True)))

@@ -36,8 +36,9 @@ ALLOWED: dict[str, list[str]] = {
     "verbs": [*BELOW_SERVICE, "v1"],
     "meters": ["canonical"],
     "access": ["canonical", "meters"],
-    "service": [*BELOW_SERVICE, "access", "verbs", "v1"],
-    "gateway": [*BELOW_SERVICE, "access", "verbs", "v1", "__init__"],
+    "renewal": ["canonical"],
+    "service": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1"],
+    "gateway": [*BELOW_SERVICE, "access", "renewal", "verbs", "v1", "__init__"],
     # the ways in: the public names, the command line, the conformance plug, the demonstration
     "__init__": [*BELOW_SERVICE, *APART],
     "plug": [*BELOW_SERVICE, "__init__"],

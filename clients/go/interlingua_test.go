@@ -7,12 +7,14 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
@@ -168,6 +170,46 @@ func TestStream(t *testing.T) {
 	}
 	if whole := last.GetMessage().GetContent()[0].GetText().GetText(); whole == "" || whole != said.String() {
 		t.Errorf("the deltas are %q, the answer is %q", said.String(), whole)
+	}
+}
+
+// endless is a server whose answer has one piece and no end. It says when the call is gone.
+type endless struct {
+	pb.UnimplementedInterlinguaServiceServer
+	gone chan error
+}
+
+func (server endless) GenerateStream(_ *pb.GenerateStreamRequest, answer grpc.ServerStreamingServer[pb.GenerateStreamResponse]) error {
+	delta := &pb.StreamEvent_TextDelta{TextDelta: &pb.TextDeltaEvent{Text: "A"}}
+	event := &pb.GenerateStreamResponse_Event{Event: &pb.StreamEvent{Event: delta}}
+	if err := answer.Send(&pb.GenerateStreamResponse{Piece: event}); err != nil {
+		return err
+	}
+	<-answer.Context().Done()
+	server.gone <- answer.Context().Err()
+	return nil
+}
+
+func TestLeavingTheLoopCancelsTheCallOnTheServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	server, gone := grpc.NewServer(), make(chan error, 1)
+	pb.RegisterInterlinguaServiceServer(server, endless{gone: gone})
+	go server.Serve(listener)
+	t.Cleanup(server.Stop)
+	client, pieces := dial(t, listener.Addr().String()), 0
+	for _, err := range client.Stream(soon(t), &pb.GenerateStreamRequest{}) {
+		must(t, err)
+		pieces++
+		break
+	}
+	select {
+	case err := <-gone:
+		if pieces != 1 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%d pieces, and the server was told %v", pieces, err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the server goes on with a call that was left")
 	}
 }
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from starlette.types import ASGIApp, Receive, Scope, Send
+
 from interlingua.client import Client, FakeTransport
 from interlingua.client.fake import Step
 from interlingua.client.replay import open_registry
@@ -33,11 +35,22 @@ class Gate:
         self.script = Script()
         self.policy: dict[str, Any] = {"version": 1}
         self.url = ""
+        self.http_version = ""
+        """That of the last call."""
 
     def behind(self, model: str, *steps: Step) -> None:
         """Lets one model answer whatever a client asks for."""
         self.policy["serve"] = {"*": model}
         self.script.play(*steps)
+
+    def noting_version(self, app: ASGIApp) -> ASGIApp:
+        """The same application; notes by which version of HTTP it is called."""
+
+        async def noted(scope: Scope, receive: Receive, send: Send) -> None:
+            self.http_version = scope["http_version"]
+            await app(scope, receive, send)
+
+        return noted
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -59,7 +72,9 @@ def serving() -> Iterator[Gate]:
         routing = Routing(registry)
         routing._policy = gate.policy
         async with Sessions("sqlite://", client=client) as sessions:
-            running = await server.start(Gateway(client, routing, objects=Objects(sessions)), port=0)
+            running = await server.start(
+                Gateway(client, routing, objects=Objects(sessions)), port=0, traced=gate.noting_version
+            )
             gate.url = f"http://127.0.0.1:{running.port}"
             ready.set()
             await stop.wait()

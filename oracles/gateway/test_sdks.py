@@ -193,3 +193,13 @@ def test_tokens_are_counted(gate: Gate, made: Made, client: str) -> None:
     """By the estimate of the model that would answer."""
     gate.behind("openai:gpt-4.1")
     assert 3 < made[client].count() < 40
+
+
+@pytest.mark.parametrize(
+    ("client", "stream"), [("javascript-bedrock", False), ("javascript-bedrock", True), ("java-bedrock", True)]
+)
+def test_awss_sdks_speak_http_2_as_they_choose_themselves(gate: Gate, made: Made, client: str, stream: bool) -> None:
+    """They are told nothing of it, and neither is the gateway (spec/11-gateway.md#http-2)."""
+    gate.behind(BEHIND["bedrock_converse"], Say("Two files."))
+    assert made[client].ask(stream, **PLAIN).text == "Two files."
+    assert gate.http_version == "2"

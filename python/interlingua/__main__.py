@@ -14,6 +14,7 @@ _EXTRAS = {
     "grpc_reflection": "server",
     "grpc_status": "server",
     "google": "server",
+    "h2": "server",
     "PIL": "images",
     "yaml": "cli",
     "psycopg": "postgresql",

@@ -15,7 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_status import rpc_status
 
 from chaos.faults import KEY, MESSAGE_LIMIT
-from chaos.plans import MAX_CALLS, Failure, Run, client_of
+from chaos.plans import CONNECT_S, MAX_CALLS, Failure, Run, client_of
 from interlingua.canonical import json
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.routing import Routing
@@ -41,6 +41,11 @@ class OverGrpc:
     def running(self) -> int:
         """How many calls are counted."""
         return self._running.calls.running
+
+    @property
+    def held(self) -> object:
+        """What everything that belongs to the server holds."""
+        return self._running.client
 
     async def is_well(self) -> bool:
         """Whether it says that it serves, however busy it is."""
@@ -99,7 +104,7 @@ class OverGrpc:
 async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIterator[OverGrpc]:
     """A server over providers."""
     events = Events(log_event)
-    client = client_of(upstream, HttpxTransport(connect_timeout=1.0), events)
+    client = client_of(upstream, HttpxTransport(connect_timeout=CONNECT_S), events)
     running = await server.start(
         "127.0.0.1:0",
         client=client,

@@ -9,10 +9,13 @@ import asyncio
 import base64
 import contextlib
 import gzip
+import socket
+import struct
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import brotli
 import h11
@@ -23,7 +26,7 @@ from google.protobuf import json_format
 from google.rpc import error_details_pb2
 
 from chaos.faults import FAULTS, KEY
-from chaos.plans import CANONICAL, Failure, Run, client_of
+from chaos.plans import CANONICAL, CONNECT_S, Failure, Run, client_of
 from interlingua import translate
 from interlingua.access import Access, Key, digest, new_key
 from interlingua.canonical import json
@@ -31,7 +34,7 @@ from interlingua.client.httptools_transport import HttptoolsTransport
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.client.routing import Routing
 from interlingua.events import Events, log_event
-from interlingua.gateway import server
+from interlingua.gateway import guard, server
 from interlingua.gateway.gateway import Gateway, Limits
 from interlingua.sessions import Objects, Sessions
 from interlingua.v1 import types_pb2 as types
@@ -87,6 +90,11 @@ class OverHttp:
         """How many calls are counted."""
         return self._running.calls.running
 
+    @property
+    def held(self) -> object:
+        """What everything that belongs to the server holds."""
+        return self._running.gateway
+
     async def is_well(self) -> bool:
         """Whether it says that it serves, however busy it is."""
         connection = await self._open()
@@ -139,10 +147,12 @@ class OverHttp:
             await connection.ask("POST", path, headers, sent, answer, pause=run.pause, dribbles=run.dribbles)
         except (OSError, h11.RemoteProtocolError) as problem:
             answer.broken = f"{type(problem).__name__}: {problem}"
-        if answer.whole and connection.again():
-            self._kept.append(connection)
-        else:
+        if not answer.whole or not connection.again():
             connection.close()
+        elif run.number % 5:
+            self._kept.append(connection)
+        else:  # that it was answered is no reason to stay
+            connection.leave("reset" if run.way_out == "reset" else "close")
 
     async def _open(self) -> "_Connection":
         return _Connection(*await asyncio.open_connection("127.0.0.1", self._running.port, limit=4096))
@@ -231,10 +241,15 @@ class _Connection:
         return not self._writer.is_closing() and not self._reader.at_eof()
 
     def leave(self, way: str) -> None:
-        """Goes away in the middle of a call: `half` still listens, and is not answered."""
+        """Goes away, in the middle of a call or after it: `half` still listens, and is not answered."""
         self._left = True
         with contextlib.suppress(OSError):
-            {"close": self._writer.close, "reset": self._writer.transport.abort, "half": self._writer.write_eof}[way]()
+            {"close": self._writer.close, "reset": self._reset, "half": self._writer.write_eof}[way]()
+
+    def _reset(self) -> None:
+        # without this the other side sees an ordinary end
+        self._writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
 
     def close(self) -> None:
         """Closes it."""
@@ -245,7 +260,7 @@ class _Connection:
 async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIterator[OverHttp]:
     """A gateway over providers: in every other round one that stores objects, keeps contents, and uses httpx."""
     key, events = new_key(), Events(log_event)
-    transport = HttpxTransport(connect_timeout=1.0) if number % 2 else HttptoolsTransport(connect_timeout=1.0)
+    transport = HttpxTransport(connect_timeout=CONNECT_S) if number % 2 else HttptoolsTransport(connect_timeout=1.0)
     client = client_of(upstream, transport, events)
     policy = {"version": 1, "serve": {_model(run): ",".join(run.chain) for run in runs}}
     async with contextlib.AsyncExitStack() as stack:
@@ -259,6 +274,8 @@ async def serving(upstream: Upstream, runs: list[Run], number: int) -> AsyncIter
             inspect=20 if number % 2 else 0,
             objects=None if sessions is None else Objects(sessions),
         )
+        # clients run in the same loop, so that a pause of a busy machine stops them while the gateway's time runs
+        stack.enter_context(mock.patch.object(guard, "_LINGER_S", _PATIENCE_S))
         running = await server.start(gateway, port=0)
         over = OverHttp(running, key)
         try:

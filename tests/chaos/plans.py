@@ -50,6 +50,8 @@ FACES = (
 
 MAX_CALLS = 12
 IDLE_S = 1.0
+CONNECT_S = 20.0
+"""How long to wait for a connection. No provider lets one wait, so only a busy machine takes long over it."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,10 @@ import argparse
 import asyncio
 import random
 import time
+import weakref
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 
 from client.upstream import serve
@@ -23,44 +24,52 @@ from chaos.judging import judge
 from chaos.plans import Providers, Run, plan
 from chaos.watching import Resources, watched_log
 
+_OUTCOMES = ("answered", "by another", "failed", "too large", "deadline", "left", "no room", "shut down")
+
 
 @dataclass
 class Report:
     """What came of all runs."""
 
-    runs: list[tuple[Run, str]]
-    wrong: Counter[str]
-    resources: list[Resources]
-    seconds: float
+    counts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    """What came of the runs, by the fault that the first target began with, and of all."""
+    violating: list[tuple[Run, str]] = field(default_factory=list[tuple[Run, str]])
+    """The runs of which something is wrong, and what came of them. The others are not kept: the memory that is measured
+    is that of the server."""
+    wrong: Counter[str] = field(default_factory=Counter[str])
+    resources: list[Resources] = field(default_factory=list[Resources])
+    seconds: float = 0
+
+    def add(self, run: Run, outcome: str) -> None:
+        """Counts a run that was looked at."""
+        for row in (run.first, "all"):
+            self.counts[row].update(("runs", outcome if outcome in _OUTCOMES else "failed"))
+            self.counts[row]["violations"] += len(run.violations)
+        if run.violations:
+            run.error = run.answer = None  # an error holds the frames of whoever it passed, and so the server
+            self.violating.append((run, outcome))
 
     @property
     def violations(self) -> int:
         """How many there are, of runs, of the log and of resources."""
-        return sum(len(run.violations) for run, _ in self.runs) + self.wrong.total()
+        return self.counts["all"]["violations"] + self.wrong.total()
 
     def table(self) -> str:
         """By the fault that the first target began with: runs, what came of them, violations."""
-        outcomes = ("answered", "by another", "failed", "too large", "deadline", "left", "no room", "shut down")
-        by_fault: dict[str, Counter[str]] = defaultdict(Counter)
-        for run, outcome in self.runs:
-            for row in (run.first, "all"):
-                by_fault[row].update(("runs", outcome if outcome in outcomes else "failed"))
-                by_fault[row]["violations"] += len(run.violations)
-        columns = ("runs", *outcomes, "violations")
+        columns = ("runs", *_OUTCOMES, "violations")
         lines = [f"{'first fault':<20}" + "".join(f"{name:>12}" for name in columns)]
-        for row in sorted(by_fault, key=lambda name: (name == "all", name)):
-            lines.append(f"{row:<20}" + "".join(f"{by_fault[row][name]:>12}" for name in columns))
+        for row in sorted(self.counts, key=lambda name: (name == "all", name)):
+            lines.append(f"{row:<20}" + "".join(f"{self.counts[row][name]:>12}" for name in columns))
         lines.append("")
         for name in ("tasks", "threads", "descriptors"):
             lines.append(f"{name}: " + ", ".join(str(getattr(one, name)) for one in self.resources))
         lines.append("memory, MiB: " + ", ".join(f"{one.memory_mib:.0f}" for one in self.resources))
-        lines.append(f"{len(self.runs)} runs in {self.seconds:.1f} s, {self.violations} violations")
+        lines.append(f"{self.counts['all']['runs']} runs in {self.seconds:.1f} s, {self.violations} violations")
         return "\n".join(lines)
 
 
-_GROWTH_MIB = 8.0
+_GROWTH_MIB = 4.0
 _THREADS = 40  # more than a loop makes
-_SPENT = random.Random(0)
 
 
 async def storm(seed: int, numbers: Sequence[int], size: int = 200, over: ModuleType = over_grpc) -> Report:
@@ -68,23 +77,26 @@ async def storm(seed: int, numbers: Sequence[int], size: int = 200, over: Module
     began = time.monotonic()
     # the threads of a loop are made when they are needed, and stay
     await asyncio.gather(*(asyncio.to_thread(time.sleep, 0.05) for _ in range(_THREADS)))
-    report = Report([], Counter(), [], 0)
+    report = Report()
     chance = random.Random(seed)
     with watched_log() as records:
         for begin in range(0, len(numbers), size):
             runs = [plan(seed, number) for number in numbers[begin : begin + size]]
-            await _round(runs, chance, report, over)
-            report.runs += [(run, judge(run, over.typed)) for run in runs]
-            for run in runs:  # what was looked at is not kept: the memory that is measured is that of the server
-                run.events, run.response, run.error, run.answer, run.chance = [], None, None, None, _SPENT
-            report.resources.append(Resources.now())
+            held = await _round(runs, chance, report, over)
+            del runs
+            report.resources.append(await Resources.now())
+            if held() is not None:
+                report.wrong["a server that ended is held"] += 1
     report.wrong += records.wrong
     _flat(report)
     report.seconds = time.monotonic() - began
     return report
 
 
-async def _round(runs: list[Run], chance: random.Random, report: Report, over: ModuleType) -> None:
+async def _round(
+    runs: list[Run], chance: random.Random, report: Report, over: ModuleType
+) -> "weakref.ReferenceType[object]":
+    """Makes some runs and looks at them. Gives what everything that belongs to their server holds."""
     async with serve(Providers(runs)) as upstream:
         async with over.serving(upstream, runs, len(report.resources)) as server:
             waiting = list(runs)
@@ -104,11 +116,14 @@ async def _round(runs: list[Run], chance: random.Random, report: Report, over: M
             server.settle(runs)
         if server.running:
             report.wrong["calls are counted that do not run"] += 1
-    await asyncio.sleep(0.05)  # the sockets of the channel close on a thread of gRPC
+    for run in runs:
+        report.add(run, judge(run, over.typed))
+    return weakref.ref(server.held)
 
 
 def _flat(report: Report) -> None:
-    """What the process holds after each round is what it held after the first."""
+    """What the process holds after each round is what it held after the first; of memory, after a third of the rounds,
+    when caches and what a thread needs are there."""
     first, *_, last = (*report.resources, *report.resources)
     for name in ("tasks", "threads", "descriptors"):
         if getattr(last, name) > getattr(first, name):
@@ -133,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         over = {"grpc": over_grpc, "http": over_http}[name]
         report = asyncio.run(storm(options.seed, options.only or range(options.runs), over=over))
         print(f"over {name}\n\n{report.table()}\n")
-        for run, outcome in report.runs:
+        for run, outcome in report.violating:
             for violation in run.violations:
                 seen = ", ".join(f"{provider}: {fault.name}" for provider, fault in run.seen)
                 how = f"{run.face if name == 'http' else 'grpc'}; {'stream' if run.stream else 'unary'}"

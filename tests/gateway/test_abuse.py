@@ -2,8 +2,11 @@
 (spec/11-gateway.md#access, #limits)."""
 
 import asyncio
+import gc
 import json
 import re
+import socket
+import struct
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +18,7 @@ from interlingua import translate
 from interlingua.access import Access, Key, Refused, digest, new_key
 from interlingua.client.fake import Say
 from interlingua.gateway.gateway import Limits
+from interlingua.gateway.head import LimitedConnection
 from tests.gateway import wires
 
 pytestmark = pytest.mark.asyncio
@@ -63,7 +67,7 @@ async def send(at: Any, sent: bytes, seconds: float = 3.0) -> tuple[list[int], b
         GET + b"X: a\0b\r\n\r\n",
         GET.replace(b"\r\n", b"\n") + b"\n",
         b"CONNECT elsewhere.example:443 HTTP/1.1\r\nHost: localhost\r\n\r\n",
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nXY\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc",
     ],
 )
@@ -304,7 +308,7 @@ async def test_a_body_that_comes_drop_by_drop_has_an_end(serve: Any, monkeypatch
 
 async def test_a_client_that_does_not_read_loses_its_connection(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """And its place; one that reads slowly does not (spec/11-gateway.md#slow-reader)."""
-    monkeypatch.setattr("interlingua.gateway.head.READER_PATIENCE_S", 0.4)
+    monkeypatch.setattr("interlingua.gateway.slow_readers.PATIENCE_S", 0.4)
     body = json.dumps(wires.body("openai_chat", stream=True)).encode()
     call = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body) + body
     async with serve(Say("x" * 20_000_000), Say("y" * 8_000_000), connected=True) as at:
@@ -326,3 +330,24 @@ async def test_a_client_that_does_not_read_loses_its_connection(serve: Any, monk
         assert received > 8_000_000
         assert at.gateway.calls.of("anybody")[0].category is None
         writer.close()
+
+
+async def test_a_connection_that_was_reset_is_forgotten(serve: Any) -> None:
+    """At once, with all that its last call holds, and not when an idle connection would be closed."""
+    async with serve(Say("Yes."), connected=True) as at:
+        for sent in (GET + b"\r\n", POST + b"Content-Length: %d\r\n\r\n" % len(BODY) + BODY):
+            reader, writer = await asyncio.open_connection("127.0.0.1", at.http.base_url.port)
+            writer.write(sent)
+            assert b" 200 " in await reader.readuntil(b"\r\n")
+            await asyncio.sleep(0.05)  # the answer is whole: the connection waits for the next call
+            assert held_connections() == 1
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+            await asyncio.sleep(0.05)
+            assert held_connections() == 0
+
+
+def held_connections() -> int:
+    """How many connections of clients this process holds."""
+    gc.collect()
+    return sum(isinstance(one, LimitedConnection) for one in gc.get_objects())

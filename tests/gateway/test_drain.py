@@ -19,6 +19,7 @@ from interlingua.client.replay import open_registry
 from interlingua.client.routing import Routing
 from interlingua.gateway import server
 from interlingua.gateway.gateway import Gateway, Limits, unless_gone
+from interlingua.verbs.calls import Calls
 from tests.gateway import wires
 from tests.gateway.conftest import POLICY
 
@@ -74,10 +75,7 @@ async def test_a_stream_that_has_begun_ends_with_an_error_of_its_wire(wire: str)
 async def test_a_verb_is_cut_off_and_its_record_ends() -> None:
     """As every call does."""
     async with running(Say("Late.", delay=SLOW)) as (started, http):
-        request = json.dumps({"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]})
-        asked = {"requestJson": request, "target": "anthropic:claude-sonnet-4-6"}
-        place = "/interlingua.v1.InterlinguaService/Generate"
-        asking = asyncio.ensure_future(http.post(place, json=asked))
+        asking = asyncio.ensure_future(http.post(GENERATE, json=TOLD))
         await asyncio.sleep(0.2)
         await started.stop(0)
         assert (await asking).json()["code"] == "unavailable"
@@ -121,6 +119,49 @@ async def test_a_call_behind_the_end_is_refused_and_nobody_asked() -> None:
         assert received.count(b"HTTP/1.1 200") == 1
         assert b"Never." not in received
         writer.close()
+
+
+GENERATE = "/interlingua.v1.InterlinguaService/Generate"
+TOLD = {
+    "requestJson": json.dumps({"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]}),
+    "target": "anthropic:claude-sonnet-4-6",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "asked"),
+    [(GENERATE, TOLD), (wires.path("anthropic_messages"), wires.body("anthropic_messages"))],
+    ids=["canonical", "wire"],
+)
+async def test_a_call_whose_body_comes_after_the_end_is_told_so(path: str, asked: Any) -> None:
+    """It was taken before, and nobody is asked any more."""
+    async with running(Say("Late.", delay=SLOW)) as (started, _):
+        reader, writer = await asyncio.open_connection("127.0.0.1", started.port)
+        body = json.dumps(asked).encode()
+        head = f"POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        writer.write(head.encode() + b"content-length: %d\r\n\r\n" % len(body) + body[:20])
+        await asyncio.sleep(0.2)
+        stopping = asyncio.ensure_future(started.stop(0))
+        await asyncio.sleep(0.2)
+        writer.write(body[20:])
+        received = await reader.read()
+        writer.close()
+        await stopping
+        assert b"shut down" in received
+        [record] = started.gateway.calls.of("anybody")
+        assert (record.category, record.attempts) == ("server_error", [])
+
+
+async def test_what_begins_after_the_end_is_cut_off_at_once() -> None:
+    """A stream whose beginning was still to be sent."""
+    calls, cut = Calls(), list[str]()
+    with calls.cut_by(lambda: cut.append("before")):
+        calls.end()
+        assert cut == ["before"]
+    with calls.cut_by(lambda: cut.append("after")):
+        assert cut == ["before", "after"]
+    with pytest.raises(InterlinguaError, match="shut down"), calls.cut_off():
+        pass
 
 
 async def test_a_busy_gateway_says_that_it_lives() -> None:

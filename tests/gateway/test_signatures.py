@@ -10,6 +10,7 @@ from typing import Any
 
 import botocore.auth
 import botocore.credentials
+import httpx
 import pytest
 from botocore.awsrequest import AWSRequest
 from botocore.config import Config
@@ -92,6 +93,37 @@ async def test_a_signature_is_of_the_body_as_it_was_sent(serve: Any, monkeypatch
         signing(at)
         sent = by_botocore(monkeypatch, body=body, headers={"content-encoding": "gzip"})
         assert (await at.http.post(PLACE, content=body, headers=sent)).status_code == 200
+
+
+OVER_HTTP_2 = {
+    "host": "localhost:18080",
+    "content-type": "application/json",
+    "content-length": "70",
+    "x-amz-user-agent": "aws-sdk-js/3.1163.0",
+    "amz-sdk-invocation-id": "039e12d5-f73f-4786-8ae5-fa4a92c61cf7",
+    "amz-sdk-request": "attempt=1; max=1",
+    "x-amz-date": "20260508T120000Z",
+    "x-amz-content-sha256": "a177cb1e394e897019c0bfc55deab2f56204c67bdb8daf77e8d657aea494f5d1",
+    "authorization": "AWS4-HMAC-SHA256 Credential=ILKAAJ2UBG2OBI66W2XC/20260508/us-east-1/bedrock/aws4_request, "
+    "SignedHeaders=:authority;amz-sdk-invocation-id;amz-sdk-request;content-length;content-type;x-amz-content-sha256;"
+    "x-amz-date;x-amz-user-agent, Signature=efb915ac24d7105b876a7206d69300e778c3cfb8a060fe088fa564c435d98f4a",
+}
+"""What AWS's SDK for JavaScript, 3.1163.0, sent over HTTP/2 with the keys above."""
+
+
+@pytest.mark.parametrize("http2", [True, False])
+async def test_over_http_2_the_host_is_signed_by_its_name_there(serve: Any, http2: bool) -> None:
+    """And nowhere else."""
+    body = b'{"messages":[{"role":"user","content":[{"text":"What is in here?"}]}]}'
+    async with (
+        serve(Say("Yes."), keys=[Key("x", digest("x"), "x")], names=None, connected=True) as at,
+        httpx.AsyncClient(base_url=at.http.base_url, http1=not http2, http2=http2) as http,
+    ):
+        signing(at)
+        answer = await http.post(PLACE, content=body, headers=OVER_HTTP_2)
+        assert answer.status_code == (200 if http2 else 401), answer.text
+        answer = await http.post(PLACE, content=body, headers=OVER_HTTP_2 | {"host": "localhost:18081"})
+        assert answer.status_code == 401
 
 
 def _changed(headers: dict[str, str], name: str, before: str, after: str) -> dict[str, str]:

@@ -1,6 +1,8 @@
 """TLS for HTTP, for known clients alone, and who they are (spec/11-gateway.md#tls)."""
 
+import asyncio
 import logging
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -181,6 +183,74 @@ async def test_only_known_clients(
                 else:
                     with pytest.raises(httpx.HTTPError):
                         await http.get("/healthz")
+
+
+@pytest.mark.asyncio
+async def test_certificates_are_read_again(
+    files: dict[str, Path], trusted: trustme.CA, clients: Authority, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The server's and the authority of its clients, for the next connection; what cannot be used changes nothing but the
+    log (spec/9-service.md#tls-renewal)."""
+    paths = {name: tmp_path / file.name for name, file in files.items()}
+    for name, file in files.items():
+        paths[name].write_bytes(file.read_bytes())
+    later, strangers = trustme.CA(), Authority()
+    before, known = clients.client(SUBJECTS["CN=team-a"]), strangers.client(SUBJECTS["CN=team-a"])
+
+    async def taken(trusted: trustme.CA, shown: tuple[bytes, bytes]) -> bool:
+        try:
+            async with calling(running.port, context(trusted, shown, tmp_path)) as http:
+                return (await http.get("/healthz")).status_code == 200
+        except httpx.HTTPError:
+            return False
+
+    async def protocol(trusted: trustme.CA, shown: tuple[bytes, bytes]) -> str | None:
+        verify = context(trusted, shown, tmp_path)
+        verify.set_alpn_protocols(["h2", "http/1.1"])
+        _, writer = await asyncio.open_connection("localhost", running.port, ssl=verify)
+        writer.close()
+        return str(writer.get_extra_info("ssl_object").selected_alpn_protocol())
+
+    async with serving(server.Tls(paths["certificate"], paths["key"], paths["authority"])) as running:
+        verify = context(trusted, before, tmp_path)
+        async with calling(running.port, verify) as staying:
+            assert (await staying.get("/healthz")).status_code == 200
+            chosen = await protocol(trusted, before)
+            mine = later.issue_cert("localhost")
+            paths["certificate"].write_bytes(mine.cert_chain_pems[0].bytes())
+            assert await taken(trusted, before)  # the key is still that of the certificate before
+            paths["key"].write_bytes(mine.private_key_pem.bytes())
+            assert (await taken(later, before), await taken(trusted, before)) == (True, False)
+            assert await protocol(later, before) == chosen
+            paths["authority"].write_bytes(strangers.certificate.public_bytes(serialization.Encoding.PEM))
+            assert (await taken(later, known), await taken(later, before)) == (True, False)
+            assert (await staying.get("/healthz")).status_code == 200
+        warned = [record.getMessage() for record in caplog.records if record.name == "interlingua.renewal"]
+        assert len(warned) == 1
+        assert str(paths["key"]) in warned[0]
+        assert "PRIVATE" not in warned[0]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+async def test_a_client_shows_its_certificate_on_each_connection(
+    files: dict[str, Path], trusted: trustme.CA, clients: Authority, tmp_path: Path, version: ssl.TLSVersion
+) -> None:
+    """No session is resumed: the authority may be another one by then."""
+    verify = context(trusted, clients.client(SUBJECTS["CN=team-a"]), tmp_path)
+    verify.minimum_version = verify.maximum_version = version
+
+    def resumed(session: ssl.SSLSession | None) -> tuple[bool | None, ssl.SSLSession | None]:
+        with socket.create_connection(("localhost", running.port)) as plain:
+            connection = verify.wrap_socket(plain, server_hostname="localhost", session=session)
+            with connection:
+                connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                assert b" 200 " in connection.recv(1000)  # tickets of TLS 1.3 come after the handshake
+                return connection.session_reused, connection.session
+
+    async with serving(server.Tls(files["certificate"], files["key"], files["authority"])) as running:
+        _, session = await asyncio.to_thread(resumed, None)
+        assert (await asyncio.to_thread(resumed, session))[0] is False
 
 
 @pytest.mark.asyncio

@@ -133,3 +133,156 @@ async def test_a_provider_of_the_wire_is_asked_as_if_nobody_stood_between(serve:
         answer = await at.http.post("/v1/responses", json=body)
         assert answer.headers["interlingua-loss"] == "none"
         assert at.fake.sent[0].json == body | {"model": "gpt-5-pro"}
+
+
+# -- built-in tools that the client runs (spec/1-values.md#built-in-tools)
+
+SHOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+BUILT_IN = [
+    {"type": "local_shell"},
+    {"type": "shell", "environment": {"type": "local"}},
+    {"type": "apply_patch"},
+    {"type": "computer"},
+    {"type": "tool_search", "execution": "client", "description": "Finds tools.", "parameters": SCHEMA},
+]
+BUILT_IN_CALLS = [
+    ("local_shell", {"command": ["ls"], "env": {"A": "é"}}),
+    ("shell", {"commands": ["ls", "pwd"], "timeout_ms": 5000}),
+    ("apply_patch", {"type": "create_file", "path": "a.txt", "diff": '+"é" \\ \u2028\n'}),
+    ("computer", {"actions": [{"type": "click", "button": "left", "x": 1, "y": 2}]}),
+    ("tool_search", {"q": "weather"}),
+    ("shell", {"commands": "ls"}),
+]
+ITEMS = [
+    {"type": "local_shell_call", "action": {"type": "exec", "command": ["ls"], "env": {"A": "é"}}},
+    {
+        "type": "shell_call",
+        "action": {"commands": ["ls", "pwd"], "timeout_ms": 5000, "max_output_length": None},
+        "environment": {"type": "local"},
+    },
+    {"type": "apply_patch_call", "operation": BUILT_IN_CALLS[2][1]},
+    {"type": "computer_call", "actions": BUILT_IN_CALLS[3][1]["actions"], "pending_safety_checks": []},
+    {"type": "tool_search_call", "execution": "client", "arguments": {"q": "weather"}},
+    {"type": "function_call", "name": "shell", "arguments": '{"commands":"ls"}'},
+]
+PREFIXES = ["lsh_", "sh_", "apc_", "cu_", "tsc_", "fc_"]
+RAN = [{"stdout": "a é\n", "stderr": "", "outcome": {"type": "exit", "exit_code": 0}}]
+OUTPUTS: list[dict[str, Any]] = [
+    {"type": "local_shell_call_output", "output": "a"},
+    {"type": "shell_call_output", "output": RAN, "max_output_length": None},
+    {"type": "apply_patch_call_output", "status": "failed", "output": "no"},
+    {
+        "type": "computer_call_output",
+        "output": {"type": "computer_screenshot", "image_url": f"data:image/png;base64,{SHOT}"},
+    },
+    {"type": "tool_search_output", "execution": "client", "status": "completed", "tools": [function("get_weather")]},
+    {"type": "function_call_output", "output": "commands is a list"},
+]
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("behind", FUNCTIONS_ALONE)
+async def test_built_in_tools_of_a_responses_client_come_back(serve: Any, behind: str, stream: bool) -> None:
+    """Every model gets them as functions; the client gets the items of its own tools, and what it answers goes on as results
+    (spec/adapters/openai_responses.md#openai-responses-built-in)."""
+    policy = {"version": 1, "serve": {"*": FUNCTIONS_ALONE[behind]}}
+    said = Say(calls=BUILT_IN_CALLS, usage={"input_tokens": 10, "output_tokens": 5})
+    begin = {"model": "gpt-5.4", "input": [{"role": "user", "content": "Look."}], "tools": BUILT_IN, "stream": stream}
+    found = Say(calls=[("get_weather", {"q": "Oslo"})])
+    async with serve(said, found, Say("Done."), policy=policy) as at:
+        answer = await at.http.post("/v1/responses", json=begin)
+        assert answer.status_code == 200, answer.text
+        assert "lost" not in answer.headers["interlingua-loss"]
+        items = output(answer, stream=stream)
+        assert [{name: item[name] for name in shape} for item, shape in zip(items, ITEMS, strict=True)] == ITEMS
+        assert [item["status"] for item in items] == ["completed"] * len(ITEMS)
+        assert all(item["id"].startswith(prefix) for item, prefix in zip(items, PREFIXES, strict=True))
+        offered = at.fake.sent[0].request["tools"]
+        assert [tool["name"] for tool in offered] == [tool["type"] for tool in BUILT_IN]
+        assert all(tool["description"] and tool["input_schema"]["type"] == "object" for tool in offered)
+
+        named = {"local_shell_call_output": "id"}
+        answers = [
+            {**told, named.get(told["type"], "call_id"): item["call_id"]}
+            for item, told in zip(items, OUTPUTS, strict=True)
+        ]
+        again = {**begin, "input": [*begin["input"], *items, *answers], "stream": False}  # type: ignore[misc]
+        answer = await at.http.post("/v1/responses", json=again)
+        assert answer.status_code == 200, answer.text
+        assert [(item["type"], item["name"]) for item in answer.json()["output"]] == [("function_call", "get_weather")]
+        sent = at.fake.sent[1].request
+        assert [tool["name"] for tool in sent["tools"]] == [*(tool["type"] for tool in BUILT_IN), "get_weather"]
+        blocks = [block for message in sent["messages"] for block in message["content"]]
+        assert [(b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"] == BUILT_IN_CALLS
+        results = [block for block in blocks if block["type"] == "tool_result"]
+        texts = ["a", json.dumps(RAN, ensure_ascii=False, separators=(",", ":")), "no"]
+        assert [result["content"][0].get("text") for result in results[:3]] == texts
+        assert [bool(result.get("is_error")) for result in results[:3]] == [False, False, True]
+        assert (SHOT in json.dumps(at.fake.sent[1].json)) == (behind not in WITHOUT_PICTURES)
+        assert ("lost" in answer.headers["interlingua-loss"]) == (behind in WITHOUT_PICTURES), answer.headers
+
+
+WITHOUT_PICTURES = ("cohere_chat", "openai_chat")
+"""Where the models behind see no screenshot: that is reported."""
+
+
+@pytest.mark.asyncio
+async def test_a_provider_of_the_wire_gets_built_in_tools_as_they_are(serve: Any) -> None:
+    """Nothing of them changes where the provider has them itself (spec/11-gateway.md#same-wire)."""
+    calls = [
+        {**item, "id": f"{prefix}1", "call_id": f"call_{n}"}
+        for n, (item, prefix) in enumerate(zip(ITEMS, PREFIXES, strict=True))
+    ]
+    answers = [{**told, "call_id": item["call_id"]} for told, item in zip(OUTPUTS, calls, strict=True)]
+    body = {"model": "gpt-5.4", "input": [{"role": "user", "content": "Look."}, *calls, *answers], "tools": BUILT_IN}
+    async with serve(Say("Yes."), policy={"version": 1, "serve": {"*": "openai:gpt-5-pro"}}) as at:
+        answer = await at.http.post("/v1/responses", json=body)
+        assert answer.headers["interlingua-loss"] == "none"
+        assert at.fake.sent[0].json == body | {"model": "gpt-5-pro"}
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("behind", [name for name in wires.BEHIND if name != "anthropic_messages"])
+async def test_built_in_tools_of_an_anthropic_client_come_back(serve: Any, behind: str, stream: bool) -> None:
+    """A shell and an editor of files are functions elsewhere, and their calls the client's own
+    (spec/adapters/anthropic_messages.md#anthropic-messages-built-in)."""
+    policy = {"version": 1, "serve": {"*": wires.BEHIND[behind]}}
+    edit = {"command": "create", "path": "/a", "file_text": '"é"\n'}
+    calls = [("bash", {"command": "ls"}), ("str_replace_based_edit_tool", edit)]
+    tools = [
+        {"type": "bash_20250124", "name": "bash"},
+        {"type": "text_editor_20250728", "name": "str_replace_based_edit_tool", "max_characters": 9000},
+    ]
+    body = {
+        "model": "claude-sonnet-4-6",
+        "max_tokens": 1000,
+        "tools": tools,
+        "messages": [{"role": "user", "content": "Look."}],
+    }
+    headers = {"anthropic-version": "2023-06-01"}
+    async with serve(Say(calls=calls), Say("Done."), policy=policy) as at:
+        answer = await at.http.post("/v1/messages", json={**body, "stream": stream}, headers=headers)
+        assert answer.status_code == 200, answer.text
+        assert "lost" not in answer.headers["interlingua-loss"]
+        if stream:
+            frames = [json.loads(line[6:]) for line in answer.text.split("\n") if line.startswith("data: ")]
+            content = [frame["content_block"] for frame in frames if frame["type"] == "content_block_start"]
+            for frame in frames:
+                if frame["type"] == "content_block_delta":
+                    block = content[frame["index"]]
+                    block["said"] = block.get("said", "") + frame["delta"]["partial_json"]
+            content = [
+                {"type": b["type"], "id": b["id"], "name": b["name"], "input": json.loads(b["said"])} for b in content
+            ]
+        else:
+            content = answer.json()["content"]
+        assert [(block["name"], block["input"]) for block in content] == calls
+        assert [tool["name"] for tool in at.fake.sent[0].request["tools"]] == [name for name, _ in calls]
+        results = [{"type": "tool_result", "tool_use_id": block["id"], "content": "ok"} for block in content]
+        turns = [*body["messages"], {"role": "assistant", "content": content}, {"role": "user", "content": results}]  # type: ignore[misc]
+        again = await at.http.post("/v1/messages", json={**body, "messages": turns}, headers=headers)
+        assert again.status_code == 200, again.text
+        blocks = [block for message in at.fake.sent[1].request["messages"] for block in message["content"]]
+        assert [(b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"] == calls

@@ -160,6 +160,33 @@ def test_sigterm_drains_all() -> None:
         assert not any(map(alive, pids))
 
 
+def test_a_second_signal_ends_the_time_of_grace() -> None:
+    """Of all workers: what runs is cut off with an error of its wire."""
+    with served("--pace", "1000", "--grace", "60") as at:
+        until(lambda: len(at.pids) == 2)
+        answers: list[int] = []
+
+        def ask() -> None:
+            try:
+                at.ask()
+            except urllib.error.HTTPError as problem:
+                answers.append(problem.code)
+
+        callers = [threading.Thread(target=ask) for _ in range(8)]
+        for one in callers:
+            one.start()
+        until(lambda: "interlingua_running_calls 8.0" in at.ask("/metrics"))
+        at.process.send_signal(signal.SIGTERM)
+        time.sleep(0.5)
+        assert at.process.poll() is None
+        at.process.send_signal(signal.SIGTERM)
+        assert at.process.wait(timeout=10) == 0
+        for one in callers:
+            one.join()
+        assert len(answers) == 8
+        assert set(answers) <= {500, 503, 529}
+
+
 def test_workers_end_when_their_parent_is_killed() -> None:
     """Nobody would end them else."""
     with served(ends=-signal.SIGKILL) as at:

@@ -84,7 +84,7 @@ def test_a_call_opened_shows_why_and_what(serving: Any, page: Any) -> None:
         said.locator("summary").click()
         assert "content_block_delta" in said.inner_text()  # as the client was sent it
         page.click("#call a:has-text('Close')")
-        assert page.is_hidden("#call")
+        page.wait_for_selector("#call", state="hidden")
 
 
 def test_an_answer_is_seen_coming_in(serving: Any, page: Any) -> None:

@@ -83,6 +83,35 @@ async def test_only_known_clients(files: dict[str, Path], authority: trustme.CA)
 
 
 @pytest.mark.asyncio
+async def test_certificates_are_read_again(files: dict[str, Path], authority: trustme.CA) -> None:
+    """The server's and the authority of its clients, for the next connection; what cannot be used changes nothing
+    (spec/9-service.md#tls-renewal)."""
+    later, clients = trustme.CA(), trustme.CA()
+    known, before = clients.issue_cert("client"), authority.issue_cert("client")
+
+    async def taken(trusted: trustme.CA, shown: trustme.LeafCert) -> bool:
+        proof = (shown.private_key_pem.bytes(), shown.cert_chain_pems[0].bytes())
+        credentials = grpc.ssl_channel_credentials(trusted.cert_pem.bytes(), *proof)
+        options = (("grpc.use_local_subchannel_pool", 1),)
+        try:
+            return bool(await models(grpc.aio.secure_channel(f"localhost:{port}", credentials, options)))
+        except grpc.aio.AioRpcError:
+            return False
+
+    async with serving("localhost:0", server.tls(files["certificate"], files["key"], files["authority"])) as port:
+        assert await taken(authority, before)
+        mine = later.issue_cert("localhost")
+        files["certificate"].write_bytes(mine.cert_chain_pems[0].bytes())
+        assert await taken(authority, before)  # the key is still that of the certificate before
+        files["key"].write_bytes(mine.private_key_pem.bytes())
+        assert (await taken(later, before), await taken(authority, before)) == (True, False)
+        files["authority"].write_bytes(clients.cert_pem.bytes())
+        assert (await taken(later, known), await taken(later, before)) == (True, False)
+        files["key"].unlink()
+        assert (await taken(later, known), await taken(later, before)) == (True, False)
+
+
+@pytest.mark.asyncio
 async def test_a_unix_socket(tmp_path: Path) -> None:
     """Without a port."""
     async with serving(f"unix:{tmp_path / 'socket'}"):

@@ -1,18 +1,30 @@
 //! The servers are started by clients/run.py: one that replays, and one with TLS and a token whose provider always asks to
 //! wait. Without them these tests are told as passed over.
 
+use std::convert::Infallible;
+use std::future::{Ready, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use interlingua::v1::generate_stream_response::Piece;
 use interlingua::v1::stream_event::Event;
 use interlingua::v1::{
-    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, ListModelsRequest,
-    LossPolicy, LossSeverity, Request, Role, Side, Usage, adapt_request, adapt_response, estimate_request,
-    generate_request, generate_stream_request,
+    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, GenerateStreamResponse,
+    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, Side, StreamEvent, TextDeltaEvent, Usage,
+    adapt_request, adapt_response, estimate_request, generate_request, generate_stream_request,
 };
 use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
 use serde_json::{Map, Value};
+use tokio::sync::mpsc;
 use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codegen::{BoxFuture, Service, http};
+use tonic::server::{Grpc, NamedService, ServerStreamingService};
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic_prost::ProstCodec;
 
 macro_rules! or_skip {
     ($setting:expr) => {
@@ -140,6 +152,64 @@ async fn a_stream() {
     }
     assert!(!said.is_empty());
     assert_eq!(whole.unwrap().content, text(Role::Assistant, said).content);
+}
+
+/// A server whose answer has one piece and no end. It says when the call is gone.
+#[derive(Clone)]
+struct Endless(mpsc::UnboundedSender<()>);
+
+impl ServerStreamingService<GenerateStreamRequest> for Endless {
+    type Response = GenerateStreamResponse;
+    type ResponseStream = ReceiverStream<Result<GenerateStreamResponse, Status>>;
+    type Future = Ready<Result<tonic::Response<Self::ResponseStream>, Status>>;
+
+    fn call(&mut self, _: tonic::Request<GenerateStreamRequest>) -> Self::Future {
+        let (pieces, answer) = mpsc::channel(1);
+        let gone = self.0.clone();
+        tokio::spawn(async move {
+            let event = StreamEvent {
+                event: Some(Event::TextDelta(TextDeltaEvent { text: "A".into(), ..Default::default() })),
+            };
+            let piece = GenerateStreamResponse { piece: Some(Piece::Event(event)) };
+            pieces.send(Ok(piece)).await.expect("a client that listens");
+            pieces.closed().await;
+            gone.send(()).expect("a test that waits");
+        });
+        ready(Ok(tonic::Response::new(ReceiverStream::new(answer))))
+    }
+}
+
+impl Service<http::Request<Body>> for Endless {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Self::Error>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let method = self.clone();
+        Box::pin(async move { Ok(Grpc::new(ProstCodec::default()).server_streaming(method, request).await) })
+    }
+}
+
+impl NamedService for Endless {
+    const NAME: &'static str = "interlingua.v1.InterlinguaService";
+}
+
+#[tokio::test]
+async fn dropping_a_stream_cancels_the_call_on_the_server() {
+    let listener = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (sender, mut gone) = mpsc::unbounded_channel();
+    tokio::spawn(Server::builder().add_service(Endless(sender)).serve_with_incoming(listener));
+    let mut pieces = dial(&address).generate_stream(GenerateStreamRequest::default()).await.unwrap();
+    assert!(pieces.next().await.unwrap().is_ok());
+    assert!(gone.try_recv().is_err(), "the call is gone before it was left");
+    drop(pieces);
+    let told = tokio::time::timeout(Duration::from_secs(10), gone.recv()).await;
+    assert_eq!(told, Ok(Some(())), "the server goes on with a call that was left");
 }
 
 #[tokio::test]

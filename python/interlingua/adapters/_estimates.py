@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._built_in import BUILT_IN
+from interlingua.adapters._kit import arguments_text, encoding_of
 from interlingua.adapters._pictures import size_of, wave_rate
 from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
@@ -215,6 +216,7 @@ def weighed(
     if len(said.items) > 1:
         parts.append(_items(said, model))
     if tools := request.get("tools"):
+        tools = [_as_defined(tool, said.endpoint) for tool in tools]
         parts += _tools(tools, (request.get("tool_choice") or {}).get("type"), model, most, provided)
     schema = (request.get("response_format") or {}).get("schema")
     if schema:
@@ -341,6 +343,12 @@ def _tools(
 
 
 _SAID: Final = ("name", "description", "input_schema", "format")
+
+
+def _as_defined(tool: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:
+    """A tool that is built in where it goes, as one of the provider; any other as it is."""
+    kind = encoding_of(tool, endpoint).get(BUILT_IN) if "provider_state" in tool else None
+    return tool if kind is None else {"kind": "provider", "definition": {"type": kind}}
 
 
 def _provided(tool: dict[str, Any], most: int, provided: Mapping[str, Range | None]) -> Range:

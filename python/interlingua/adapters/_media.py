@@ -1,6 +1,7 @@
 """Media in addresses: which of them a provider fetches, data URIs that can be written again as they were, and the media type of bytes.
 Documents that are text, for wires that take none."""
 
+import base64
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -130,11 +131,26 @@ def may_be_base64(data: str) -> bool:
 _OF_DOCUMENTS: Final = frozenset(("source", "media_type", "name", "title", "context", "citations_enabled"))
 
 
-def document_as_text(block: dict[str, Any], path: Path, loss: Loss) -> dict[str, Any] | None:
+def text_of_bytes(block: Mapping[str, Any]) -> str | None:
+    """The words of a document that is given by bytes which are text (spec/10-media.md#text-bytes); None for any other."""
+    if block["source"]["kind"] != "base64" or not (block.get("media_type") or "").lower().startswith("text/"):
+        return None
+    try:
+        words = base64.b64decode(block["source"].get("data") or "", validate=True).decode("utf-8-sig")
+    except ValueError:
+        return None
+    return None if "\0" in words else words
+
+
+def document_as_text(
+    block: dict[str, Any], path: Path, loss: Loss, *, takes_bytes: bool = True
+) -> dict[str, Any] | None:
     """The text block that stands for a document which is text, where a wire takes none (spec/10-media.md#document-as-text);
-    reports it. None for a document that is no text, or has no words."""
+    reports it. None for a document that is no text, which bytes are not where the wire takes them, or has no words."""
     source = block["source"]
     match source["kind"]:
+        case "base64" if not takes_bytes:
+            words = text_of_bytes(block) or ""
         case "text":
             words = source.get("data") or ""
         case "blocks":

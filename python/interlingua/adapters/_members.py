@@ -140,27 +140,20 @@ class Members(Generic[R]):
     wire names a member, for a value that is edited keeps the name.
     """
 
-    __slots__ = ("body", "encoding", "endpoint", "options", "reading", "request", "words")
+    __slots__ = ("body", "endpoint", "options", "reading", "request", "words")
 
     def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
         self.body = body
         self.endpoint = endpoint
         self.reading = reading
         self.request: Request = {}
-        self.encoding: dict[str, Any] = {}
         self.words: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
-
-    def silent(self, name: str, value: Any) -> None:
-        """Notes a member that was there without saying anything."""
-        self.encoding.setdefault("silent", {})[name] = value
 
     def read(self, rows: Rows, apart: Container[str]) -> None:
         """Reads the members of the body, but for those that are read `apart`."""
         for name, value in self.body.items():
-            if value is None:
-                self.silent(name, None)
-            elif name not in apart:
+            if value is not None and name not in apart:
                 self.read_member(name, value, rows)
         if self.options:
             self.request["options"] = {self.endpoint.adapter: self.options}
@@ -171,9 +164,7 @@ class Members(Generic[R]):
         if row is None:
             self.options[name] = value
         elif type(row.kind) is str or row.read is not None:
-            if type(value) is list and not value and row.kind in _LISTS:
-                self.silent(name, value)
-            elif not self._takes(name, value, row):
+            if not _is_empty(value, row) and not self._takes(name, value, row):
                 self.options[name] = value
         elif type(value) is not dict:
             self.options[name] = value
@@ -182,15 +173,11 @@ class Members(Generic[R]):
 
     def _read_object(self, name: str, value: Wire, rows: Rows) -> None:
         left: Wire = {}
-        silent: Wire = {}
         for member, item in value.items():
             row = rows.get(member)
-            if item is None or (row is not None and type(item) is list and not item and row.kind in _LISTS):
-                silent[member] = item
-            elif row is None or not self._takes(member, item, row):
-                left[member] = item
-        if silent or not value:
-            self.silent(name, silent)
+            if item is None or (row is not None and (_is_empty(item, row) or self._takes(member, item, row))):
+                continue
+            left[member] = item
         if left:
             self.options[name] = left
 
@@ -210,6 +197,12 @@ class Members(Generic[R]):
 
 _WHOLE: Final = (INTEGER, COUNT, ANSWERS)
 _LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
+
+
+def _is_empty(value: Any, row: Row) -> bool:
+    """Whether a list says nothing."""
+    return type(value) is list and not value and row.kind in _LISTS
+
 
 Reader = Callable[[str, Any, Members[Any]], bool]
 """Takes a member into the request. Whether it could: a member of an unexpected shape stays an option."""
@@ -287,22 +280,6 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
         loss.drop((name,), code, severity_of(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
 
 
-def put_back_silent(body: Wire, encoding: Mapping[str, Any]) -> None:
-    """Writes the members that were there without saying anything, as they were spelt."""
-    silent = encoding.get("silent")
-    if silent:
-        _put_under(body, silent)
-
-
-def _put_under(said: Wire, silent: Wire) -> None:
-    for name, value in silent.items():
-        if name not in said:
-            said[name] = value
-        elif type(value) is dict and value and type(said[name]) is dict:
-            said[name] = {**said[name]}  # what is verbatim stays the caller's
-            _put_under(said[name], value)
-
-
 # ---------------------------------------------------------------------------------------------- as they were read
 
 # A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
@@ -332,7 +309,8 @@ class Body(NamedTuple):
         `unusual`: they are compared, plain as they may be.
         """
         silent: Wire = {}
-        if not may_differ(unusual or not (self._is_plain(body, silent) and all(name in body for name in self.always))):
+        whole = bool(body.get(self.apart[0])) and all(name in body for name in self.always)
+        if not may_differ(unusual or not (whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
@@ -526,7 +504,7 @@ def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, c
         fitted = lowest
     elif highest is not None and value > highest:
         fitted = highest
-    if fitted is value or writing.same(name):
+    if fitted is value:
         return value
     writing.loss.replace((name,), fitted, code, "weakened", "the target's range is narrower")
     return fitted

@@ -124,9 +124,7 @@ class Writing:
     def refuses(self, name: str, member: str | None = None) -> bool:
         """Whether the provider's wire or the model does not take a member of the request; `member` is what it is called
         there."""
-        if name in self.dialect.get("unsupported", ()):
-            return not self.same(member or name)
-        return self.capabilities.get(f"supports_{name}") is False and not self.verbatim(member or name)
+        return name in self.dialect.get("unsupported", ()) or self.lacks(f"supports_{name}", member or name)
 
     def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
         """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""

@@ -140,9 +140,8 @@ class Workers:
         about = await self._started(first)
         if isinstance(about, bytes):  # what is wrong with the options is told once
             write(about)
-            return self._status or 1
+            return self._status
         if any(isinstance(one, bytes) for one in await asyncio.gather(*map(self._started, others))):
-            self._status = self._status or 1
             self._ending.set()
         else:
             tell(about)
@@ -168,7 +167,7 @@ class Workers:
             _LOG.info("worker %d serves (process %d)", place.number, process.pid)
             return about
         said = line + await _stdout(process).read()
-        self._status = await self._end_of(process)
+        self._status = max(1, await self._end_of(process))  # a signal is a negative one
         return said
 
     async def _start(self, place: Worker) -> Process:

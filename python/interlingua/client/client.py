@@ -477,7 +477,7 @@ class Client:
             response["attempts"] = call.trail.attempts
         message = response["message"]
         message["id"] = call.plan.message_id
-        message["created_at"] = self.now().astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        message["created_at"] = self.now().astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
         message["schema_version"] = 1
         message["metadata"] = {
             "model": model,

@@ -515,19 +515,24 @@ def _place(url: str) -> _Place:
 
 
 def _head(place: _Place, headers: Mapping[str, str], length: int) -> bytes:
+    lines, has_length = _written(place, tuple(headers.items()))
+    return lines + (b"\r\n" if has_length else b"content-length: %d\r\n\r\n" % length)
+
+
+@lru_cache(maxsize=256)
+def _written(place: _Place, headers: tuple[tuple[str, str], ...]) -> tuple[bytes, bool]:
+    """The lines of a head but for the length of the body, and whether they say that as well: most calls to a provider have
+    the same."""
     lines = [place.lines]
-    names = {name.lower() for name in headers}
+    names = {name.lower() for name, _ in headers}
     if "host" not in names:
         lines.append(place.host)
-    for name, value in headers.items():
+    for name, value in headers:
         if not _NAME.fullmatch(name) or _NO_VALUE.search(value):
             # which one is not said, nor what it holds: it may be a key
             raise TransportFailed("network", "a header of the call cannot be sent", sent=False, retryable=False)
         lines.append(f"{name}: {value}\r\n")
-    if "content-length" not in names:
-        lines.append(f"content-length: {length}\r\n")
-    lines.append("\r\n")
-    return "".join(lines).encode("latin-1")
+    return "".join(lines).encode("latin-1"), "content-length" in names
 
 
 def _text(value: bytes) -> str:

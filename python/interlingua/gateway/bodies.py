@@ -24,6 +24,9 @@ PATIENCE_S = 60.0
 WHOLE_PATIENCE_S = 600.0
 """How long a client may take to send a whole body."""
 
+RAW_BODY = "interlingua.raw_body"
+"""Where the scope of a call has its body when that was read to judge a signature."""
+
 _GROWTH = 16  # how much larger a body may become, as a guess at the work of decompressing it
 
 
@@ -37,7 +40,7 @@ async def read_body(request: Request, limit: int) -> bytes:
 
 async def raw_body(request: Request, limit: int) -> bytes:
     """The body of a request as it was sent; the same again for whoever asks later. Raises `Refused` as `read_body`."""
-    kept: bytes | None = getattr(request.state, "raw_body", None)
+    kept: bytes | None = request.scope.get(RAW_BODY)
     if kept is not None:
         return kept
     declared = request.headers.get("content-length", "")

@@ -3,7 +3,7 @@ Records of the last calls, in memory and without content (spec/11-gateway.md#cal
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -110,7 +110,9 @@ def without_values(loss: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [{name: value for name, value in entry.items() if name != "value"} for entry in loss]
 
 
-def counted(loss: Iterable[Mapping[str, Any]]) -> str:
+def counted(loss: Sequence[Mapping[str, Any]]) -> str:
     """How many entries have each severity, as a header tells it: `lost=1, weakened=3`, or `none`."""
+    if not loss:
+        return "none"
     counts = Counter(entry["severity"] for entry in loss)
     return ", ".join(f"{word}={counts[word]}" for word in _SEVERITIES if counts[word]) or "none"

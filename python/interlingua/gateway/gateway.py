@@ -32,7 +32,7 @@ from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.client.threads import done, size_of
 from interlingua.gateway import signatures
-from interlingua.gateway.bodies import raw_body, read_body, unless_ended
+from interlingua.gateway.bodies import RAW_BODY, raw_body, read_body, unless_ended
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
@@ -189,7 +189,7 @@ class Gateway:
         key, secret = self.access.signer(shown.access_key, peer)
         shown.check_time(self.access.now())
         # what is signed is the body as it was sent; nothing is done with it before that is known
-        body = request.state.raw_body = await raw_body(request, self.limits.body)
+        body = request.scope[RAW_BODY] = await raw_body(request, self.limits.body)
         return self.access.judged(key, peer, valid=shown.is_of(request, body, secret))
 
     def objects_of(self, key: Key) -> Objects:

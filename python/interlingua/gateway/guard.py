@@ -46,7 +46,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if _has_body(scope):
+        if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 is ended by itself
             receive, send = _closing_what_is_unread(receive, send)
         refused = self._refused(scope)
         if refused is not None:

@@ -1,6 +1,6 @@
 """
-Connections of clients: how long the heads of requests may be and take (spec/11-gateway.md#request-head), and how long a
-client may let an answer wait (#slow-reader). The server itself waits for ever and keeps whatever comes.
+Connections of clients: how long the heads of requests may be and take (spec/11-gateway.md#request-head); the server itself
+waits for ever and keeps whatever comes. A connection that begins as one of HTTP/2 is handed on (`http2.py`).
 """
 
 import asyncio
@@ -9,6 +9,8 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from interlingua.gateway.certificates import subject_of
+from interlingua.gateway.http2 import PREFACE, Http2Connection
+from interlingua.gateway.slow_readers import WatchesReader
 
 LIMIT = 256 << 10
 """Bytes of a head: its line and its headers."""
@@ -16,22 +18,20 @@ LIMIT = 256 << 10
 PATIENCE_S = 30.0
 """How long a client may take for the whole head, and for the first byte of a connection."""
 
-READER_PATIENCE_S = 120.0
-"""How long a client may read nothing of an answer for which the buffers are full."""
-
 _TOO_LONG = b"431 Request Header Fields Too Large"
 _TOO_SLOW = b"408 Request Timeout"
 
 
-class LimitedConnection(HttpToolsProtocol):
+class LimitedConnection(WatchesReader, HttpToolsProtocol):
     """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
 
     _tls: dict[object, object] | None = None
     """What the certificate of the client says, where there is one."""
     _timer: asyncio.TimerHandle | None = None
-    _unread: asyncio.TimerHandle | None = None
     _received: int | None = 0
     """Bytes of the head that is coming in; None while there is none."""
+    _begin_of_all: bytes | None = b""
+    """What has come of a connection that may yet be one of HTTP/2; None when that is known."""
 
     def connection_made(self, transport: Any) -> None:
         """The first head may come."""
@@ -41,15 +41,29 @@ class LimitedConnection(HttpToolsProtocol):
             # https://asgi.readthedocs.io/en/latest/specs/tls.html
             self._tls = {"client_cert_name": subject_of(proved)}
         self._begin()
+        secured = transport.get_extra_info("ssl_object")
+        if secured is not None and secured.selected_alpn_protocol() == "h2":
+            self._hand_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Nothing is waited for any more."""
         self._end()
-        self._read()
+        self.has_read()
         super().connection_lost(exc)
+        # uvicorn leaves this timer to a connection that was reset, which holds it and its last call until then
+        self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
         """Takes what came, unless the head becomes too long by it."""
+        if self._begin_of_all is not None:
+            data = self._begin_of_all + data
+            if data.startswith(PREFACE):
+                self._hand_on().data_received(data)
+                return
+            if PREFACE.startswith(data):
+                self._begin_of_all = data
+                return
+            self._begin_of_all = None
         if self._received is not None:
             self._received += len(data)
         super().data_received(data)
@@ -72,25 +86,28 @@ class LimitedConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The buffers are full: the client has its time to read."""
         super().pause_writing()
-        self._watch_reading()
+        self.watch_reading()
 
     def resume_writing(self) -> None:
         """The client has read."""
-        self._read()
+        self.has_read()
         super().resume_writing()
 
-    def _watch_reading(self, before: int | None = None) -> None:
-        """Looks from time to time whether less waits for the client; ends the connection when it does not."""
-        waits = self.transport.get_write_buffer_size()
-        if before is not None and waits >= before:
-            self.transport.abort()
-        else:
-            self._unread = self.loop.call_later(READER_PATIENCE_S, self._watch_reading, waits)
-
-    def _read(self) -> None:
-        if self._unread is not None:
-            self._unread.cancel()
-            self._unread = None
+    def _hand_on(self) -> Http2Connection:
+        """Another protocol has the connection from now on."""
+        self._end()
+        self.connections.discard(self)
+        other = Http2Connection(
+            self.config,
+            self.server_state,
+            self.app_state,
+            extensions={} if self._tls is None else {"tls": self._tls},
+            limit=LIMIT,
+            patience=(PATIENCE_S, self.timeout_keep_alive),
+        )
+        self.transport.set_protocol(other)
+        other.connection_made(self.transport)
+        return other
 
     def _begin(self) -> None:
         self._received = 0

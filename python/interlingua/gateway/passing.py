@@ -27,7 +27,7 @@ from interlingua.client import Client
 from interlingua.client.answers import ERROR_BODY_LIMIT, whole
 from interlingua.client.call import Limits
 from interlingua.client.transport import TransportFailed
-from interlingua.gateway.bodies import PATIENCE_S, unless_ended
+from interlingua.gateway.bodies import PATIENCE_S, RAW_BODY, unless_ended
 from interlingua.gateway.refusals import Refused
 from interlingua.verbs.calls import Calls
 
@@ -199,7 +199,7 @@ class _Body:
         self.problem: InterlinguaError | None = None
         """Why the body did not come to its end."""
         self._receive = request.receive
-        self._read: bytes | None = getattr(request.state, "raw_body", None)
+        self._read: bytes | None = request.scope.get(RAW_BODY)
         self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
         """Whether there is one, be it empty."""
         self._ended = asyncio.Event()

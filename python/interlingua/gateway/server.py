@@ -22,10 +22,12 @@ from interlingua.gateway.gateway import Gateway
 from interlingua.gateway.guard import LOOPBACK, is_loopback, name_of
 from interlingua.gateway.head import LimitedConnection
 from interlingua.gateway.ports import bound_socket
+from interlingua.gateway.renewal import renewing
 from interlingua.verbs.calls import Calls
 
 _LOG = logging.getLogger("interlingua.gateway")
 _BACKLOG = 2048
+_PROTOCOLS = ("h2", "http/1.1")
 _LAST_WORDS_S = 1.0
 """How long calls that are cut off at the end of grace have to tell so."""
 
@@ -38,6 +40,11 @@ class Tls:
     certificate: Path
     key: Path
     client_authority: Path | None = None
+
+    @property
+    def files(self) -> list[Path]:
+        """All of them."""
+        return [file for file in (self.certificate, self.key, self.client_authority) if file is not None]
 
     def check(self) -> None:
         """Raises `InvalidRequest` for files that cannot be read, or that do not belong together."""
@@ -133,6 +140,7 @@ async def start(
         ssl_keyfile=None if tls is None else str(tls.key),
         ssl_ca_certs=None if tls is None or tls.client_authority is None else str(tls.client_authority),
         ssl_cert_reqs=ssl.CERT_REQUIRED if certified else ssl.CERT_NONE,
+        ssl_context_factory=None if tls is None else renewing(tls.files, tls.check, _PROTOCOLS),
     )
     bound = bound_socket(host, port, shares_port=shares_port)
     if gateway.peers is not None:

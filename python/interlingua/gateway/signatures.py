@@ -21,10 +21,12 @@ SERVICE = "bedrock"
 
 _SHOWN = re.compile(
     rf"{ALGORITHM} +Credential=(?P<access_key>[!-+\--.0-~]+)/(?P<scope>[0-9]{{8}}/[a-z0-9-]+/{SERVICE}/aws4_request), *"
-    r"SignedHeaders=(?P<names>[a-z0-9;_-]+), *Signature=(?P<signature>[0-9a-f]{64})"
+    r"SignedHeaders=(?P<names>[:a-z0-9;_-]+), *Signature=(?P<signature>[0-9a-f]{64})"
 )
 _TIME = re.compile(r"[0-9]{8}T[0-9]{6}Z")
 _ALWAYS = frozenset(("host", "x-amz-date"))
+_AUTHORITY = ":authority"
+"""What the host is called in HTTP/2, where clients sign it by this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,7 @@ class Shown:
 
     def is_of(self, request: Request, body: bytes, secret: str) -> bool:
         """Whether it was made with a secret, over this very request."""
-        headers = {name: _covered(request.headers.getlist(name)) for name in self.names}
+        headers = {name: _covered(request.headers.getlist(_plain(name, request))) for name in self.names}
         path: bytes = request.scope.get("raw_path", request.scope["path"].encode())
         query: bytes = request.scope["query_string"]
         call = canonical_call(
@@ -71,9 +73,15 @@ def shown(request: Request) -> Shown | None:
     names = tuple(found["names"].split(";"))
     # a header of AWS that the signature does not cover could have been added by anybody
     demanded = _ALWAYS | {name for name in request.headers if name.startswith("x-amz-")}
-    if not demanded <= set(names) or any(name not in request.headers for name in names):
+    covered = {_plain(name, request) for name in names}
+    if not demanded <= covered or any(name not in request.headers for name in covered):
         raise _odd()
     return Shown(found["access_key"], time, found["scope"], names, found["signature"])
+
+
+def _plain(name: str, request: Request) -> str:
+    """The header of a call that a signature calls so."""
+    return "host" if name == _AUTHORITY and request.scope["http_version"] == "2" else name
 
 
 def _covered(values: list[str]) -> str:

@@ -28,7 +28,8 @@ _LOG = logging.getLogger("interlingua.service")
 MAX_MESSAGE_BYTES = 64 << 20
 
 Context = grpc.aio.ServicerContext[Any, Any]
-O = TypeVar("O", bound=Message)  # noqa: E741
+Answer = Message | bytes
+"""What a method gives: a message, or its bytes where it has looked at their number itself."""
 
 
 class Service(Protocol):
@@ -36,8 +37,8 @@ class Service(Protocol):
 
     calls: Calls
 
-    def fitting(self, answer: O, /) -> O:
-        """An answer that is no larger than a message may be. Raises `MessageTooLarge`."""
+    def fitting(self, answer: Message | bytes, /) -> bytes:
+        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`."""
         ...
 
 
@@ -59,7 +60,8 @@ class Malformed:
 def handlers(servicer: Any, messages: ModuleType, name: str) -> dict[str, Any]:
     """The methods of a service, as a server takes them. `messages` is the generated module that has it.
 
-    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here.
+    The generated registration lets bytes that cannot be parsed end as UNKNOWN, so the parsing is wrapped here. Answers are
+    bytes already: whether a message may have so many is known when it is written, and it is written once.
     """
     found: dict[str, Any] = {}
     for method in messages.DESCRIPTOR.services_by_name[name].methods:
@@ -70,12 +72,7 @@ def handlers(servicer: Any, messages: ModuleType, name: str) -> dict[str, Any]:
             (True, True): grpc.stream_stream_rpc_method_handler,
         }[method.client_streaming, method.server_streaming]
         taken: Any = getattr(messages, method.input_type.name)
-        given: Any = getattr(messages, method.output_type.name)
-        found[method.name] = handler(
-            getattr(servicer, method.name),
-            request_deserializer=_parser(taken),
-            response_serializer=given.SerializeToString,
-        )
+        found[method.name] = handler(getattr(servicer, method.name), request_deserializer=_parser(taken))
     return found
 
 
@@ -106,11 +103,11 @@ async def _fail(context: Context, problem: Exception, request: Any) -> NoReturn:
         raise asyncio.CancelledError from None
 
 
-def unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Context], Awaitable[O]]:
+def unary(method: Callable[[S, I, Context], Awaitable[Answer]]) -> Callable[[S, I, Context], Awaitable[bytes]]:
     """A method that answers once."""
 
     @wraps(method)
-    async def guarded(self: S, request: I, context: Context) -> O:
+    async def guarded(self: S, request: I, context: Context) -> bytes:
         try:
             with self.calls.admitted(), self.calls.cut_off():
                 if isinstance(request, Malformed):
@@ -122,11 +119,13 @@ def unary(method: Callable[[S, I, Context], Awaitable[O]]) -> Callable[[S, I, Co
     return guarded
 
 
-def stream(method: Callable[[S, I, Context], AsyncIterator[O]]) -> Callable[[S, I, Context], AsyncIterator[O]]:
+def stream(
+    method: Callable[[S, I, Context], AsyncIterator[Answer]],
+) -> Callable[[S, I, Context], AsyncIterator[bytes]]:
     """A method that answers piece by piece: an async generator, whose `finally` releases what it holds."""
 
     @wraps(method)
-    async def guarded(self: S, request: I, context: Context) -> AsyncIterator[O]:
+    async def guarded(self: S, request: I, context: Context) -> AsyncIterator[bytes]:
         answers: Any = method(self, request, context)
         try:
             with self.calls.admitted():

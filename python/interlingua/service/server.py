@@ -26,6 +26,7 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.client import Client
 from interlingua.client.routing import Routing
 from interlingua.events import Events
+from interlingua.renewal import Renewed
 from interlingua.service.callers import CallersSessions
 from interlingua.service.methods import MAX_MESSAGE_BYTES, handlers
 from interlingua.service.probes import Health, Reflection
@@ -76,8 +77,21 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
     are taken that show a certificate of it.
 
     Raises `InvalidRequest` for files that cannot be read, that hold something else, or that do not belong together:
-    gRPC itself would only say so to each client that connects.
+    gRPC itself would only say so to each client that connects. Files that change are read again for the next client.
     """
+    files = [file for file in (certificate, key, client_authority) if file is not None]
+    renewed = Renewed(files, lambda: _configuration(certificate, key, client_authority))
+    used = first = renewed.latest()
+
+    def fetch() -> Any:  # None where nothing has changed, which the types of gRPC do not know
+        nonlocal used
+        before, used = used, renewed.latest()
+        return None if used is before else used
+
+    return grpc.dynamic_ssl_server_credentials(first, fetch, require_client_authentication=client_authority is not None)
+
+
+def _configuration(certificate: Path, key: Path, client_authority: Path | None) -> grpc.ServerCertificateConfiguration:
     texts = [_read(file) for file in (certificate, key, client_authority) if file is not None]
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -93,9 +107,7 @@ def tls(certificate: Path, key: Path, client_authority: Path | None = None) -> g
     except ssl.SSLError:
         raise InvalidRequest(f"{client_authority} holds no certificates in PEM") from None
     authority = texts[2] if client_authority is not None else None
-    return grpc.ssl_server_credentials(
-        [(texts[1], texts[0])], root_certificates=authority, require_client_auth=authority is not None
-    )
+    return grpc.ssl_server_certificate_configuration([(texts[1], texts[0])], root_certificates=authority)
 
 
 def _not_of_a_client_that_left(record: logging.LogRecord) -> bool:

@@ -7,9 +7,7 @@ Streaming methods are async generators: what they hold is released in their `fin
 import time
 from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import Any, TypeVar
-
-from google.protobuf.message import Message
+from typing import Any
 
 from interlingua.access import Access, Key
 from interlingua.canonical import json
@@ -21,7 +19,7 @@ from interlingua.client.interrupt import Interrupt
 from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import done
 from interlingua.service.callers import key_of, not_for
-from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish
+from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
 from interlingua.v1 import service_pb2 as service
@@ -30,8 +28,6 @@ from interlingua.verbs import adapting, convert, routing
 from interlingua.verbs.calls import Calls, until
 from interlingua.verbs.failures import MessageTooLarge, shown
 from interlingua.verbs.verbs import Verbs, size
-
-O = TypeVar("O", bound=Message)  # noqa: E741
 
 
 class Servicer:
@@ -54,12 +50,13 @@ class Servicer:
         self._client = client
         self._verbs = Verbs(client, chooser)
 
-    def fitting(self, answer: O, remedy: str = "", usage: dict[str, Any] | None = None) -> O:
-        """An answer that is no larger than a message may be. Raises `MessageTooLarge`, which gRPC would say too late and in
-        no category."""
-        if (size := answer.ByteSize()) > self._limit:
-            raise MessageTooLarge(size, self._limit, remedy, usage)
-        return answer
+    def fitting(self, answer: Answer, remedy: str = "", usage: dict[str, Any] | None = None) -> bytes:
+        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`, which gRPC would say
+        too late and in no category."""
+        data = answer if isinstance(answer, bytes) else answer.SerializeToString()
+        if len(data) > self._limit:
+            raise MessageTooLarge(len(data), self._limit, remedy, usage)
+        return data
 
     @_unary
     async def Adapt(self, request: service.AdaptRequest, context: Context) -> service.AdaptResponse:
@@ -106,7 +103,7 @@ class Servicer:
         return await self._verbs.route(request)
 
     @_unary
-    async def Generate(self, request: service.GenerateRequest, context: Context) -> service.GenerateResponse:
+    async def Generate(self, request: service.GenerateRequest, context: Context) -> bytes:
         """Routes unless told the model, asks the provider and gives its answer."""
         key = key_of(context, self._access)
         choice = _allowed(await self._verbs.choose(request), key)
@@ -116,9 +113,7 @@ class Servicer:
         return self.fitting(answer, _AS_STREAM, response.get("usage"))
 
     @_stream
-    async def GenerateStream(
-        self, request: service.GenerateStreamRequest, context: Context
-    ) -> AsyncIterator[service.GenerateStreamResponse]:
+    async def GenerateStream(self, request: service.GenerateStreamRequest, context: Context) -> AsyncIterator[Answer]:
         """Does the same as Generate and gives the answer as events."""
         key = key_of(context, self._access)
         choice = _allowed(await self._verbs.choose(request), key)

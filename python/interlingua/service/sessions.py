@@ -6,9 +6,7 @@ Each begins with who calls: what it then sees are the sessions of that tenant.
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
-from typing import Any, TypeVar
-
-from google.protobuf.message import Message
+from typing import Any
 
 from interlingua.access import Access
 from interlingua.canonical.errors import InvalidRequest
@@ -20,7 +18,7 @@ from interlingua.client.routing import Choice
 from interlingua.client.threads import done, size_of
 from interlingua.service import session_values as values
 from interlingua.service.callers import Caller, CallersSessions, caller, not_for
-from interlingua.service.methods import MAX_MESSAGE_BYTES, Context, Malformed, let_it_finish, stream, unary
+from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malformed, let_it_finish, stream, unary
 from interlingua.sessions import Appended, Chat, SessionNotFound, SessionStream, appending, turns
 from interlingua.sessions.calls import CANCELLED, FAILED, PENDING, SUCCEEDED
 from interlingua.sessions.change import Change
@@ -32,7 +30,6 @@ from interlingua.verbs.calls import Calls, until
 from interlingua.verbs.failures import MessageTooLarge, shown
 
 Data = dict[str, Any]
-O = TypeVar("O", bound=Message)  # noqa: E741
 
 _SESSIONS_AT_ONCE, _MESSAGES_AT_ONCE, _MOST_AT_ONCE = 50, 100, 1000
 _READ_AT_ONCE = 50
@@ -60,11 +57,12 @@ class SessionServicer:
         self._access = access
         self._sessions = sessions
 
-    def fitting(self, answer: O, /) -> O:
-        """An answer that is no larger than a message may be. Raises `MessageTooLarge`."""
-        if (size := answer.ByteSize()) > self._limit:
-            raise MessageTooLarge(size, self._limit, _STORED)
-        return answer
+    def fitting(self, answer: Answer, /) -> bytes:
+        """The bytes of an answer, which are no more than a message may have. Raises `MessageTooLarge`."""
+        data = answer if isinstance(answer, bytes) else answer.SerializeToString()
+        if len(data) > self._limit:
+            raise MessageTooLarge(len(data), self._limit, _STORED)
+        return data
 
     def _called(self, context: Context) -> tuple[Caller, CallersSessions]:
         who = caller(context, self._access)
@@ -176,7 +174,7 @@ class SessionServicer:
     @stream
     async def GenerateInSession(
         self, request: messages.GenerateInSessionRequest, context: Context
-    ) -> AsyncIterator[messages.GenerateInSessionResponse]:
+    ) -> AsyncIterator[Answer]:
         """Appends what is said, and gives the model's answer as events."""
         who, sessions = self._called(context)
         session_id = values.plain_text(request.session_id, "session_id")
@@ -198,7 +196,7 @@ class SessionServicer:
 
     async def _pieces(
         self, answer: SessionStream, request: messages.GenerateInSessionRequest
-    ) -> AsyncGenerator[messages.GenerateInSessionResponse]:
+    ) -> AsyncGenerator[Answer]:
         """The events of an answer that fit into messages. One that ends with an event that does not is stored all the same."""
         async for event in answer:
             if request.buffered and not any(buffered([event])):

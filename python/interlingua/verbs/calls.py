@@ -33,6 +33,8 @@ class Calls:
         self.running = 0
         """How many run."""
         self._chance = chance
+        self.ended = False
+        """Whether the time of grace is over."""
         self._arrived = 0
         self._refusing = False
         self._watchers: set[End] = set()
@@ -67,13 +69,16 @@ class Calls:
 
     @contextmanager
     def cut_by(self, end: End) -> Generator[None]:
-        """While a call runs: how to cut it off at the end of grace."""
+        """While a call runs: how to cut it off at the end of grace; at once when that is over."""
+        if self.ended:
+            end()
         with _member(self._calls, end):
             yield
 
     def cut_off(self) -> "CutOff":
-        """For a call that answers once: at the end of grace its task is interrupted. Raises `ProviderError` then."""
-        return CutOff(self._calls)
+        """For a call that answers once: at the end of grace its task is interrupted. Raises `ProviderError` then, and for a
+        call that comes so far when that is over."""
+        return CutOff(self, self._calls)
 
     @contextmanager
     def watching(self, end: End) -> Generator[None]:
@@ -105,19 +110,23 @@ class Calls:
 
     def end(self) -> None:
         """Cuts off the calls that still run."""
+        self.ended = True
         _end(self._calls)
 
 
 class CutOff:
     """`Calls.cut_off`: a class, for every call enters it, and generators are dear."""
 
-    __slots__ = ("_calls", "_cut", "_task")
+    __slots__ = ("_all", "_calls", "_cut", "_task")
 
-    def __init__(self, calls: set[End]) -> None:
+    def __init__(self, all_calls: Calls, calls: set[End]) -> None:
+        self._all = all_calls
         self._calls = calls
         self._cut = False
 
     def __enter__(self) -> None:
+        if self._all.ended:
+            raise shut_down()
         self._task = cast("asyncio.Task[object]", asyncio.current_task())
         self._calls.add(self._end)
 

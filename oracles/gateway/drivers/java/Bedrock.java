@@ -11,8 +11,6 @@ import software.amazon.awssdk.auth.credentials.AwsBasicCredentials;
 import software.amazon.awssdk.auth.credentials.StaticCredentialsProvider;
 import software.amazon.awssdk.core.SdkBytes;
 import software.amazon.awssdk.core.document.Document;
-import software.amazon.awssdk.http.Protocol;
-import software.amazon.awssdk.http.nio.netty.NettyNioAsyncHttpClient;
 import software.amazon.awssdk.regions.Region;
 import software.amazon.awssdk.services.bedrockruntime.BedrockRuntimeAsyncClient;
 import software.amazon.awssdk.services.bedrockruntime.BedrockRuntimeClient;
@@ -49,8 +47,6 @@ final class Bedrock implements Sdk {
             .region(Region.US_EAST_1)
             .credentialsProvider(credentials)
             .overrideConfiguration(config -> config.retryStrategy(retry -> retry.maxAttempts(1)))
-            // its own choice is HTTP/2, which the gateway does not speak (spec/11-gateway.md#http-1)
-            .httpClientBuilder(NettyNioAsyncHttpClient.builder().protocol(Protocol.HTTP1_1))
             .build();
   }
 

@@ -12,7 +12,6 @@ import {
 import { ApiError, GoogleGenAI } from "@google/genai";
 import { Mistral } from "@mistralai/mistralai";
 import { SDKError } from "@mistralai/mistralai/models/errors";
-import { NodeHttpHandler } from "@smithy/node-http-handler";
 import { CohereClientV2, CohereError } from "cohere-ai";
 import { Ollama } from "ollama";
 import OpenAI from "openai";
@@ -241,8 +240,6 @@ const bedrock = {
       region: "us-east-1",
       credentials: { accessKeyId: "none", secretAccessKey: "none" },
       maxAttempts: 1,
-      // its own choice is HTTP/2, which the gateway does not speak (spec/11-gateway.md#http-1)
-      requestHandler: new NodeHttpHandler(),
     }),
   limited: (error) => error instanceof ThrottlingException,
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
+from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._claude.blocks import DECLARED, DESCRIPTION, NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import (
@@ -18,6 +19,7 @@ from interlingua.adapters._free_text import tool_as_function
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
 from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
 from interlingua.adapters._web_search import with_own_search
+from interlingua.adapters.anthropic_messages.built_in import TOOLS, built_in
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing
 from interlingua.canonical import json
@@ -260,6 +262,10 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         if "cache_control" in tool:
             reading.unusual = True
         reading.names.add(name)
+        if (client_run := built_in(tool)) is not None:
+            if tool.get("strict") is not None:
+                reading.unusual = True
+            return client_run.read(tool, reading)
         return {"kind": "provider", "name": name, "adapter": reading.adapter, "definition": tool}
     if len(tool) == 3 and tool.keys() == _PLAIN:  # most tools
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
@@ -341,7 +347,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
             if name in names and not writing.as_read:
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(name)
-        if wire.get("strict") is True and not writing.as_read and tool.get("kind") != "provider":
+        if wire.get("strict") is True and not writing.as_read and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
@@ -386,7 +392,18 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
             return _function_to_wire(tool, writing, path)
 
 
+def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    """A tool that was read as one of the provider; None where it is a function by now."""
+    encoding = writing.encoding_of(tool)
+    client_run = TOOLS.get(encoding[BUILT_IN]) if BUILT_IN in encoding else None
+    if client_run is None or not client_run.is_still(tool, encoding):
+        return None
+    return client_run.tell(item_to_wire(client_run.row, tool, writing, path), encoding)
+
+
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
+        return definition
     if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
         name = writing.told_name(tool["name"], path)
         return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
@@ -401,6 +418,12 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
     if definition.get("type", "custom") in (None, "custom") and not writing.as_read:
         writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
         return None
+    if (client_run := built_in(definition)) is not None:
+        message = "the tool is read back as what its definition says"
+        seen = client_run.read(definition, writing.reader())
+        writing.loss.replace(path, seen, "unsupported_value", "representation", message)
+        writing.marked(definition)
+        return definition
     name = _defined_name(definition)
     if name != tool["name"]:
         writing.loss.replace((*path, "name"), name, "name_rewritten", "representation", "the definition names the tool")

@@ -16,7 +16,7 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
-from interlingua.adapters._media import source_refused
+from interlingua.adapters._media import source_refused, text_of_bytes
 from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -126,6 +126,8 @@ def document_refused(block: Block) -> tuple[str, str] | None:
         source["kind"] == "blocks" and content and all(part["type"] == "text" for part in content)
     ):
         return None
+    if text_of_bytes(block) is not None:
+        return None
     return "unsupported_source", source_refused(block, "the wire takes documents as text")
 
 
@@ -167,7 +169,8 @@ def _text_of(block: Block, path: Path, writing: Writing) -> str:
         report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
         text: str = source.get("data") or ""
         return text
-    whole = "\n\n".join(part["text"] for part in source["content"])
+    if (whole := text_of_bytes(block)) is None:
+        whole = "\n\n".join([part["text"] for part in source["content"]])
     message = "a document has one text here"
     value = {"kind": "text", "data": whole}
     writing.loss.replace((*path, "source"), value, "unsupported_source", "representation", message)

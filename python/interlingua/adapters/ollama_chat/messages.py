@@ -84,11 +84,11 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
     system = len(body) - len(order)
-    said, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
+    items, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
     if read is None:
-        body[system:] = said.put_back(body[system:], of)
+        body[system:] = items.put_back(body[system:], of)
     else:
-        said.keep(read, of, body, of)
+        items.keep(read, of, body, of)
     # last of all: what an entry names must still stand in its place
     for position, to in moves_behind(order, messages):
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
@@ -179,7 +179,8 @@ class _Said:
                     _finish_text(block, path, writing)
                 self._texts.append((index, block["text"]))
             case "document" if (
-                not self._assistant and (text := document_as_text(block, path, writing.loss)) is not None
+                not self._assistant
+                and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
             ):
                 _finish_text(text, path, writing)
                 self._texts.append((index, text["text"]))

@@ -7,8 +7,10 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 
 import hashlib
 from collections.abc import Container, Mapping
+from copy import deepcopy
 from typing import Any, Final, Literal
 
+from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._kit import (
     CALL_MEMBERS,
     NOTHING,
@@ -21,6 +23,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters.openai_responses.built_in import CALLS, FORMS, OUTPUTS, answered, call_members, called
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -211,8 +214,22 @@ def _leave(block: Block, path: Path, turn: _Turn, code: str, message: str) -> No
 
 def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
-    value, reading = block["value"], Reading(turn.writing.endpoint)
+    value, writing = block["value"], turn.writing
+    reading = Reading(writing.endpoint)
+    canonical: str | None = None
+    if value.get("type") in CALLS or value.get("type") in OUTPUTS:
+        outputs, results = _answers_apart(turn)
+        reading.among(outputs)
+        call_id = answered_call(value)
+        apart = isinstance(call_id, str) and any(answered_call(item) == call_id for item in outputs)
+        if apart and not writing.reply and not reading.has_run(call_id):
+            message = "calls that the client runs, and what it answers, are calls and results"
+            _leave(block, path, turn, "unsupported_value", message)
+            return
+        canonical = results.get(call_id) if isinstance(call_id, str) else None
     read = item_from_wire(value, reading, starts=False)
+    if canonical is not None and read is not None and read[0]["type"] == "tool_use":
+        read[0]["id"] = canonical
     if read is None and turn.writing.reply:
         read = [_whole(value, reading)]  # nobody but the model speaks in an answer
     if read is None or len(read) != 1:
@@ -223,6 +240,23 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     turn.add(value)
     if isinstance(call_id := value.get("call_id"), str):
         turn.writing.calls.setdefault(call_id, "provider")
+
+
+def _answers_apart(turn: _Turn) -> tuple[list[Wire], dict[Any, str]]:
+    """What answers calls that are kept whole: items that are kept whole as well, and, by the wire id of the call, the
+    canonical ids that results name."""
+    writing = turn.writing
+    if writing.answers is None:
+        outputs: list[Wire] = []
+        results: dict[Any, str] = {}
+        for message in turn.request["messages"]:
+            for block in message["content"]:
+                if block["type"] == "opaque" and writing.endpoint.owns(block) and block["value"].get("type") in OUTPUTS:
+                    outputs.append(block["value"])
+                elif block["type"] == "tool_result" and "provider_state" in block:
+                    results[writing.owned(block).get("id")] = block["tool_use_id"]
+        writing.answers = outputs, results
+    return writing.answers
 
 
 # -- text
@@ -276,7 +310,10 @@ _CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 
 def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
-    namespace, name = _name_to_wire(block, (*turn, "content", index), writing)
+    encoding = _spelling(block, writing)
+    if BUILT_IN in encoding and (item := _built_in_to_wire(block, encoding, (*turn, "content", index), writing)):
+        return item
+    namespace, name = _name_to_wire(block, encoding, (*turn, "content", index), writing)
     state = block.get("provider_state")
     if (
         namespace is None
@@ -293,13 +330,58 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
     return item
 
 
-def _name_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str | None, str]:
-    """The namespace of a call, where it has one here, and its name."""
+def _spelling(block: Block, writing: Writing) -> Mapping[str, Any]:
+    """How a call is spelt: as it was read, or as whoever is answered spells the tool."""
     encoding = writing.encoding_of(block)
-    if NAMESPACE not in encoding and writing.reply:
-        encoding = writing.endpoint.spellings.get(block["name"]) or NOTHING  # as whoever is answered spells the tool
-        if encoding.get(NAMESPACE) == DEFAULT:
-            encoding = NOTHING  # clients know its tools by their names alone
+    if NAMESPACE in encoding or BUILT_IN in encoding or not writing.reply:
+        return encoding
+    offered = writing.endpoint.spellings.get(block["name"]) or NOTHING
+    return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools by their names alone
+
+
+def is_built_in(block: Block, writing: Writing) -> bool:
+    """Whether a call is one of a built-in tool, as far as can be known while its arguments are not whole."""
+    return block["type"] == "tool_use" and BUILT_IN in _spelling(block, writing)
+
+
+def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Wire | None:
+    """A call of a built-in tool; None where its arguments cannot be said so: then it is the call of a function."""
+    name: str = block["name"]
+    form = FORMS.get(name)
+    if (
+        form is None
+        or encoding[BUILT_IN] != name
+        or block.get("kind") == "custom"
+        or block.get("input_raw") is not None
+    ):
+        return None
+    arguments = {
+        **(deepcopy(form.filled) if writing.answer else NOTHING),
+        **dict.fromkeys(encoding.get("unset", ())),
+        **block["input"],
+    }
+    members = call_members(name, arguments)
+    if members is None:
+        return None
+    state = writing.owned(block) if "provider_state" in block else NOTHING
+    call_id = writing.call_id(block, state)
+    writing.calls[block["id"]] = form.answered or name
+    item: Wire = {"type": form.call, "call_id": call_id, **members}
+    if "item_id" in encoding:
+        item["id"] = encoding["item_id"]
+    elif writing.answer:
+        item["id"] = made_id(form.prefix, writing.identity, call_id)
+    item |= deepcopy(form.made) if writing.answer else encoding.get("idle") or NOTHING
+    if state:
+        _item_members(item, {"fields": state.get("fields")}, encoding)
+    if writing.answer:
+        item.setdefault("status", "completed")
+    _report_call(block, state, path, writing)
+    return item
+
+
+def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> tuple[str | None, str]:
+    """The namespace of a call, where it has one here, and its name."""
     name = own_name(block["name"], encoding, writing) if encoding else None
     if name is not None:
         return encoding[NAMESPACE], name
@@ -330,19 +412,25 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
         if block.get("kind") == "custom":
             writing.calls[block["id"]] = "function"
     if "item_id" in encoding:
-        item["id"] = encoding["item_id"]
+        if BUILT_IN not in encoding:  # the id would be one of another kind of item
+            item["id"] = encoding["item_id"]
     elif writing.answer:
         item["id"] = made_id("ctc_" if "input" in item else "fc_", writing.identity, call_id)
     if state:
         _item_members(item, {"fields": state.get("fields")}, encoding)
     if writing.answer:
         item.setdefault("status", "completed")
+    _report_call(block, state, path, writing)
+    return item
+
+
+def _report_call(block: Block, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
+    """Reports what a call holds that its item does not say."""
     if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
         report_state(block, writing, path)
         report_unknown(block, CALL_MEMBERS, writing.loss, path)
-    return item
 
 
 _PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
@@ -479,7 +567,7 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [_whole(item, reading)]
         return _message_from_wire(item, reading, starts) or [_whole(item, reading)]
-    if kind == "custom_tool_call":
+    if kind == "custom_tool_call" or kind in CALLS:
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
@@ -489,6 +577,8 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
         if isinstance(item.get("call_id"), str) and (listed or isinstance(output, str)):
             return None
         block = None
+    elif kind in OUTPUTS and answers(item, reading):
+        return None
     else:
         block = None
     return [_whole(item, reading) if block is None else block]
@@ -605,6 +695,8 @@ _CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))
 
 def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
     """A call; `canonical` is its id when it has one already. None for what is no readable call, or none of the caller's."""
+    if item["type"] in CALLS:
+        return _built_in_from_wire(item, reading, canonical)
     custom = item["type"] == "custom_tool_call"
     if custom and reading.endpoint.dialect.get("custom_calls") == "provider":
         return None
@@ -638,6 +730,53 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
     block["provider_state"] = state
     return block
+
+
+def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
+    """A call of a built-in tool that the client runs."""
+    call_id, found = item.get("call_id"), called(item)
+    if found is None or not isinstance(call_id, str):
+        return None
+    name, arguments = found
+    if name == "shell" and reading.has_run(call_id):
+        return None
+    form = FORMS[name]
+    encoding: dict[str, Any] = {BUILT_IN: name}
+    if form.filled and (unset := [argument for argument, value in arguments.items() if value is None]):
+        encoding["unset"] = unset
+        arguments = {argument: value for argument, value in arguments.items() if value is not None}
+    if idle := {member: item[member] for member, value in form.made.items() if item.get(member) == value}:
+        encoding["idle"] = idle
+    block: Block = {
+        "type": "tool_use",
+        "id": canonical or reading.call(call_id, name),
+        "name": name,
+        "input": arguments,
+    }
+    state = reading.call_state(call_id)
+    if kept := _keep(item, _BUILT_IN_CALL.union((form.member,), idle), state, encoding):
+        state["fields"] = kept
+    if isinstance(item_id := item.get("id"), str):
+        encoding["item_id"] = item_id
+        state["id"] = call_id
+    state["encoding"] = encoding
+    block["provider_state"] = state
+    return block
+
+
+_BUILT_IN_CALL: Final = frozenset(("type", "call_id"))
+
+
+def answers(item: Wire, reading: Reading) -> bool:
+    """Whether an item is what the client answered to a call of a built-in tool that it runs."""
+    name = reading.kind_of(answered_call(item))
+    return name is not None and answered(item, name)
+
+
+def answered_call(item: Wire) -> Any:
+    """The wire id of the call that an item answers: in one kind of items the documents call it `id`."""
+    named = item.get("call_id")
+    return item.get("id") if named is None and item.get("type") == "local_shell_call_output" else named
 
 
 _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))

@@ -15,6 +15,7 @@ from interlingua.adapters._kit import (
     NOTHING,
     RESULT_MEMBERS,
     Wire,
+    arguments_text,
     keep,
     malformed,
     own_state,
@@ -23,9 +24,11 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
-from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
+from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, listed
+from interlingua.adapters.openai_responses.items import answered_call, is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path
@@ -265,7 +268,9 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block = result_of(message, path, NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     encoding = NOTHING if trivial else writing.encoding_of(message)
-    kind = encoding.get("kind") or writing.calls.get(block["tool_use_id"])
+    kind: str = encoding.get("kind") or writing.calls.get(block["tool_use_id"]) or "function"
+    if kind in FORMS and (output := _output_to_wire(kind, block, (*path, "content", 0), writing, encoding)) is not None:
+        return output if trivial else _finish_message(message, output, path, writing)
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)
     content = block["content"]
@@ -284,12 +289,53 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*where, "content"), value, "filler", "representation", message_)
     wire["output"] = written
+    _report_result(block, where, writing)
+    return wire if trivial else _finish_message(message, wire, path, writing)
+
+
+def _report_result(block: Block, path: Path, writing: Writing) -> None:
+    """Reports what a result holds that its item does not say."""
     if len(block) > 3:
         if block.get("cache") is not None:
-            writing.loss.drop((*where, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
-        report_state(block, writing, where, fields=True)
-        report_unknown(block, RESULT_MEMBERS, writing.loss, where)
-    return wire if trivial else _finish_message(message, wire, path, writing)
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
+        report_state(block, writing, path, fields=True)
+        report_unknown(block, RESULT_MEMBERS, writing.loss, path)
+
+
+def _output_to_wire(name: str, block: Block, path: Path, writing: Writing, encoding: Mapping[str, Any]) -> Wire | None:
+    """What the client answers to a call of a built-in tool; None where it cannot be said in the form of that tool."""
+    content, failed = block["content"], bool(block.get("is_error"))
+    only: Block = content[0] if len(content) == 1 else {"type": ""}
+    said: str | None = only["text"] if only["type"] == "text" and len(only) == 2 else None
+    item: Wire = {
+        "type": FORMS[name].output,
+        "id" if encoding.get("named") == "id" else "call_id": writing.result_id(block),
+    }
+    match name:
+        case "local_shell" if said is not None and not failed:
+            item["output"] = said
+        case "shell" if said is not None and not failed and (output := listed(said)) is not None:
+            item["output"] = output
+        case "tool_search" if said is not None and not failed and (tools := listed(said)) is not None:
+            if not are_offered(tools, writing):
+                return None  # they would be offered by this item alone
+            item["tools"] = tools
+        case "apply_patch" if said is not None or not content:
+            item["status"] = "failed" if failed else "completed"
+            if said is not None:
+                item["output"] = said
+            elif "content" in encoding:
+                item["output"] = None
+        case "computer" | "computer_use_preview" if only["type"] == "image" and not failed:
+            screenshot = part_to_wire(only, (*path, "content", 0), writing)
+            if screenshot is None:
+                return None
+            item["output"] = {**screenshot, "type": "computer_screenshot"}
+        case _:
+            return None
+    item |= encoding.get("idle") or NOTHING
+    _report_result(block, path, writing)
+    return item
 
 
 def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> list[Wire]:
@@ -329,6 +375,7 @@ def input_from_wire(
         return messages
     if not isinstance(items, list):
         raise InvalidWire("input must be a string or a list", path="/input", adapter=NAME)
+    reading.among(items)
     turn: list[Block] | None = None
     said = False
     position = 0
@@ -407,8 +454,11 @@ def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
 
 
 def _message_from_wire(item: Wire, reading: Reading) -> Message:
-    if item.get("type") in ("function_call_output", "custom_tool_call_output"):
+    kind = item.get("type")
+    if kind == "function_call_output" or kind == "custom_tool_call_output":
         return _result_from_wire(item, *reading.result(item["call_id"]), reading)
+    if kind in OUTPUTS:
+        return _output_from_wire(item, reading)
     role, content = item["role"], item.get("content")
     if len(item) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
@@ -459,7 +509,8 @@ def _finish(item: Wire, message: Message, known: frozenset[str], encoding: dict[
 def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
     encoding: dict[str, Any] = {}
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
-    if reading.kinds.get(canonical, "function") != kind:
+    called = reading.kinds.get(canonical, "function")
+    if (FORMS[called].answered or called if called in FORMS else called) != kind:
         encoding["kind"] = kind
     blocks = _content_from_wire(item, "output", reading, encoding)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
@@ -469,3 +520,46 @@ def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading
         block["provider_state"] = reading.call_state(item["call_id"])
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     return message if len(item) == 3 and not encoding else _finish(item, message, _OUTPUT, encoding, reading)
+
+
+def _output_from_wire(item: Wire, reading: Reading) -> Message:
+    """What the client answered to a call of a built-in tool, as `answers` knows it."""
+    canonical, _ = reading.result(answered_call(item))
+    name = reading.kinds[canonical]
+    encoding: dict[str, Any] = {"kind": name} if FORMS[name].answered else {}
+    if item.get("call_id") is None:
+        encoding["named"] = "id"
+    said = "tools" if name == "tool_search" else "output"
+    known = {"type", "call_id", said}
+    block: Block = {"type": "tool_result", "tool_use_id": canonical}
+    match name:
+        case "computer" | "computer_use_preview":
+            blocks = [part_from_wire({**item["output"], "type": "input_image"}, reading)]
+        case "apply_patch":
+            blocks = [] if item.get("output") is None else [{"type": "text", "text": item["output"]}]
+            if "output" in item and not blocks:
+                encoding["content"] = None
+            known.add("status")
+        case "local_shell":
+            blocks = [{"type": "text", "text": item["output"]}]
+            known.update(("id",) if "named" in encoding else ())
+        case _:
+            blocks = [{"type": "text", "text": arguments_text(item[said])}]
+            if name == "tool_search":
+                reading.found.append(item["tools"])
+    block["content"] = blocks
+    if name == "apply_patch" and item["status"] == "failed":
+        block["is_error"] = True
+    if idle := {
+        member: value
+        for member, value in item.items()
+        if member != said and value is not None and (member in _IDLE or value == [])
+    }:
+        known.update(idle)
+        encoding["idle"] = idle
+    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
+    return _finish(item, message, frozenset(known), encoding, reading)
+
+
+_IDLE: Final = frozenset(("execution", "max_output_length"))
+"""Members that say again what the call has said."""

@@ -64,6 +64,7 @@ from interlingua.adapters.openai_responses.tools import (
     choice_from_wire,
     choice_to_wire,
     declared_from_wire,
+    found_from_wire,
     leading,
     tools_from_wire,
     tools_to_wire,
@@ -278,6 +279,8 @@ def from_wire_request(
     if declared is not None:
         request["tools"] = [*request.get("tools", ()), *declared]
         encoding[DECLARED] = [without_tools(item) for item in declaring]
+    if reading.found and (found := found_from_wire(reading.found, request.get("tools") or [], reading)):
+        request["tools"] = [*request.get("tools", ()), *found]
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:

@@ -16,6 +16,7 @@ from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_s
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block
@@ -171,6 +172,7 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     """The blocks of all items of an answer."""
     content: list[Block] = []
     said = False
+    reading.among(items)
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=said)
@@ -258,25 +260,22 @@ def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
-    answered = [
-        block["value"].get("call_id")
-        for block in content
-        if block["type"] == "opaque" and block.get("kind") == "shell_call_output"
-    ]
-    if any(_asks(block, answered) for block in content):
+    done = ran([block["value"] for block in content if block["type"] == "opaque"])
+    if any(_asks(block, done) for block in content):
         return "tool_calls"
     texts = [block for block in content if block["type"] == "text"]
     return "refusal" if texts and all(block.get("refusal") for block in texts) else "stop"
 
 
-def _asks(block: Block, answered: list[Any]) -> bool:
+def _asks(block: Block, done: set[str]) -> bool:
     """Whether a block is a call that the caller has to run."""
     if block["type"] != "opaque":
         return block["type"] == "tool_use"
-    kind = block.get("kind")
+    kind, value = block.get("kind"), block["value"]
     if kind == "tool_search_call":
-        return block["value"].get("execution") == "client"
-    return kind in CALLS_FOR_THE_CALLER and block["value"].get("call_id") not in answered
+        return value.get("execution") == "client"
+    call_id = value.get("call_id")
+    return kind in CALLS_FOR_THE_CALLER and not (isinstance(call_id, str) and call_id in done)
 
 
 # ---------------------------------------------------------------------------------------------------- usage

@@ -11,6 +11,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._openai_calls import read_arguments
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
+from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
@@ -104,6 +105,7 @@ class _Answer(Answer):
         self.named: dict[str, _Item] = {}
         self.crossed = False  # whether several items that are not done have one number
         self.usage: Wire | None = None
+        self.held: tuple[_Item, Wire] | None = None  # a call of a shell: what follows says whether the provider ran it
 
     def patch(self, frame: Frame) -> Event | None:
         """Takes an event."""
@@ -179,6 +181,7 @@ class _Answer(Answer):
 
     def _finish_all(self, output: list[Wire]) -> None:
         """Ends what is still open, and tells the items of the whole answer that no event has told."""
+        self._release(output)
         open_items = sorted(self.items.values(), key=_place)
         for number, wire in enumerate(output):
             known = self._known(wire)
@@ -208,6 +211,8 @@ class _Answer(Answer):
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
         content = self.blocks.content
+        if self.held is not None:
+            content += self._read(*self.held)
         for item in self.items.values():
             for part, index in item.blocks.items() if not item.done else ():
                 begun, text = content[index], item.said(part)
@@ -262,6 +267,7 @@ class _Answer(Answer):
             raise TypeError("output_index")
         if not self.begun:
             self._start({})
+        self._release([wire])
         place = number
         if known is not None:  # the server does not count its items: the number is that of the last one
             place = len(self.items)
@@ -279,6 +285,8 @@ class _Answer(Answer):
                 self._open(item, 0, {"type": "thinking", "text": "", **self._named(wire)})
             case "function_call" | "custom_tool_call":
                 self._begin_call(item)
+            case kind if kind in CALLS:
+                pass  # its arguments are told when it is done
             case str():
                 self._open(item, 0, answer_item(wire, self.reading, starts=False)[0])
             case _:
@@ -383,10 +391,25 @@ class _Answer(Answer):
 
     # -- the end of an item
 
+    def _release(self, following: list[Wire]) -> None:
+        """Ends a call of a shell that was held, now that it is known what follows."""
+        if self.held is not None:
+            item, wire = self.held
+            self.held = None
+            self.reading.among(following)
+            self._end(item, wire)
+
     def _finish(self, item: _Item, wire: Wire) -> None:
         if item.done:
             return
         item.done = True
+        if wire.get("type") == "shell_call" and wire.get("environment") is None:
+            self._release([])
+            self.held = (item, wire)
+        else:
+            self._end(item, wire)
+
+    def _end(self, item: _Item, wire: Wire) -> None:
         if item.blocks and not item.is_of(wire):
             wire = item.so_far()  # what was told of it cannot be taken back
         item.kind = _kind(wire)

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import NOTHING, Event, Wire
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
-from interlingua.adapters.openai_responses.items import made_id, turn_to_wire
+from interlingua.adapters.openai_responses.items import is_built_in, made_id, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import finish_from_wire, finish_to_wire, head, usage_to_wire
 from interlingua.adapters.openai_responses.tables import Writing
@@ -43,6 +43,7 @@ class _Writer(Writer):
         self.ids: set[str] = set()
         self.output: list[Wire] = []
         self.ended: set[int] = set()
+        self.late: set[int] = set()  # items that are told when they are whole
         self.writing = Writing({}, endpoint, Loss(), reply=True)
 
     def frame(self, name: str | None, data: str) -> Any:
@@ -69,16 +70,17 @@ class _Writer(Writer):
 
     def begin(self, told: OpenBlock) -> None:
         """The item of a block, with nothing in it yet; none where a block has no form on this wire."""
+        if is_built_in(told.block, self.writing):
+            told.kind, told.number = "", len(self.output)
+            self.late.add(told.number)
+            self.output.append({})
+            return
         items = self._items(told.block)
         told.kind, told.number = "", -1
         if not items:
             return
         item = items[0]
-        identity = item.get("id")
-        if isinstance(identity, str):
-            if identity in self.ids:  # clients tell items apart by their ids
-                item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self.output))
-            self.ids.add(identity)
+        self._identify(item)
         told.kind = kind = "" if told.block["type"] == "opaque" else _kind(item)
         told.number = len(self.output)
         self.output.append(item)
@@ -92,6 +94,14 @@ class _Writer(Writer):
             self._put("response.reasoning_summary_part.added", **where, summary_index=0, part=part)
         if kind:
             self.more(told, told.block.get("text", ""))
+
+    def _identify(self, item: Wire) -> None:
+        """Gives an item an id of its own: clients tell items apart by their ids."""
+        identity = item.get("id")
+        if isinstance(identity, str):
+            if identity in self.ids:
+                item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self.output))
+            self.ids.add(identity)
 
     def _items(self, block: Block) -> list[Wire]:
         message = {"role": "assistant", "content": [block]}
@@ -114,6 +124,9 @@ class _Writer(Writer):
     def end(self, told: OpenBlock) -> None:
         """What was told of an item, and the item itself."""
         if told.number < 0:
+            return
+        if told.number in self.late:
+            self._tell_whole(told)
             return
         block, begun = told.block, self.output[told.number]
         items = self._items(block)
@@ -142,9 +155,28 @@ class _Writer(Writer):
                 self._put("response.custom_tool_call_input.done", **where, input=item["input"])
             case _:
                 pass
-        self.output[told.number] = item
-        self.ended.add(told.number)
-        self._put("response.output_item.done", output_index=told.number, item=item)
+        self._done(told.number, item)
+
+    def _done(self, number: int, item: Wire) -> None:
+        self.output[number] = item
+        self.ended.add(number)
+        self._put("response.output_item.done", output_index=number, item=item)
+
+    def _tell_whole(self, told: OpenBlock) -> None:
+        """A call of a built-in tool, whose item can hold nothing while its arguments are not whole; or the call of a function
+        that it turns out to be."""
+        item = self._items(told.block)[0]
+        self._identify(item)
+        kind = _kind(item)
+        self._put(
+            "response.output_item.added", output_index=told.number, item=_begun({**item, "status": "in_progress"}, kind)
+        )
+        if kind == "call":
+            where = {"item_id": item.get("id"), "output_index": told.number}
+            said = {"name": item["name"], "arguments": item["arguments"]}
+            self._put("response.function_call_arguments.delta", **where, delta=item["arguments"])
+            self._put("response.function_call_arguments.done", **where, **said)
+        self._done(told.number, item)
 
     # -- the end
 

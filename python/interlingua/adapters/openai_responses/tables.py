@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import report_foreign_state, report_own_state
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss, Path
@@ -63,13 +64,29 @@ ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id."""
 
-    __slots__ = ("_answered", "_calls", "_ids", "_whose", "breakpoints", "endpoint", "kinds", "names")
+    __slots__ = (
+        "_answered",
+        "_calls",
+        "_ids",
+        "_items",
+        "_ran",
+        "_whose",
+        "breakpoints",
+        "endpoint",
+        "found",
+        "kinds",
+        "names",
+    )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
+        self._items: list[Any] = []
+        self._ran: set[str] | None = None
+        self.found: list[list[dict[str, Any]]] = []
+        """The tools that each search of the client gave."""
         self._whose = endpoint.state()
         self._ids = ids
         self._calls: dict[str, list[str]] = {}
@@ -95,6 +112,24 @@ class Reading:
         self.kinds[canonical] = kind
         return canonical
 
+    def among(self, items: list[Any]) -> None:
+        """Says among which items a call stands: they tell whether the provider has run it."""
+        self._items = items
+        self._ran = None
+
+    def has_run(self, wire_id: Any) -> bool:
+        """Whether the provider has run a call of a shell itself."""
+        if not isinstance(wire_id, str):
+            return False
+        if self._ran is None:
+            self._ran = ran(self._items)
+        return wire_id in self._ran
+
+    def kind_of(self, wire_id: Any) -> str | None:
+        """The kind of a call that came before: function, custom, or the name of a built-in tool; None where there is none."""
+        calls = self._calls.get(wire_id) if isinstance(wire_id, str) else None
+        return self.kinds[calls[-1]] if calls else None
+
     def result(self, wire_id: str) -> tuple[str, bool]:
         """The canonical id of the call that a result answers, and whether there is such a call: the first unanswered."""
         calls = self._calls.get(wire_id)
@@ -113,10 +148,11 @@ class Writing(Target):
 
     `reply` says that an answer is written, `answer` that it is one of another origin: its items get ids, a status, and
     all their members. `identity` is the id of the answer, so that items of two answers have none in common. `calls` are the
-    kinds of the calls so far; those `apart` do not use the ids that they came with.
+    kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
+    items tell which searches of the client gave. `answers` is what answers calls that are kept whole, once it is looked for.
     """
 
-    __slots__ = ("answer", "apart", "calls", "identity", "reply")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "reply")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -126,6 +162,8 @@ class Writing(Target):
         self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
+        self.answers: tuple[list[dict[str, Any]], dict[Any, str]] | None = None
+        self.found: list[str] = []
 
     def reader(self) -> Reading:
         """A reader of this wire."""

@@ -13,8 +13,9 @@ that item declares.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._items import MISSING, Row, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._kit import NOTHING, Wire, report_own_state
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
@@ -31,6 +32,7 @@ from interlingua.adapters._openai_tools import (
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._order import moves_behind
 from interlingua.adapters._web_search import with_own_search
+from interlingua.adapters.openai_responses.built_in import TOOLS, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
@@ -85,7 +87,7 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
         return False
     for tool in tools:
         fields = tool.get("provider_state", NOTHING).get("fields", NOTHING)
-        if tool.get("kind") == "provider" or NAMESPACE in fields:
+        if tool.get("kind") == "provider" or NAMESPACE in fields or _is_built_in(tool):
             return False
     taken.update(names)
     others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
@@ -100,6 +102,10 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
                 state["fields"] = {**state.get("fields", NOTHING), NAMESPACE: others}
         state["encoding"] = encoding
     return True
+
+
+def _is_built_in(tool: Item) -> bool:
+    return BUILT_IN in ((tool.get("provider_state") or NOTHING).get("encoding") or NOTHING)
 
 
 def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
@@ -186,9 +192,10 @@ def apart(tools: list[tuple[Item, Wire]], writing: Writing) -> tuple[list[tuple[
 def report_order(tools: list[Item], writing: Writing) -> None:
     """Reports the tools that leave their place: those of the request stand before those of items."""
     kept: Any = writing.encoding.get(DECLARED)
-    if not isinstance(kept, list):
+    items = len(kept) if isinstance(kept, list) else 0
+    if not items and not writing.found:
         return
-    ranks = [_rank(tool, len(kept), writing) for tool in tools]
+    ranks = [_rank(tool, items, writing) for tool in tools]
     order = sorted(range(len(tools)), key=ranks.__getitem__)
     for position, to in moves_behind(order, [{"role": "user"}] * len(tools)):  # no tool would rather stay than another
         message = "tools that items declare stand behind the others"
@@ -197,8 +204,80 @@ def report_order(tools: list[Item], writing: Writing) -> None:
 
 def _rank(tool: Item, items: int, writing: Writing) -> int:
     """The position of the item that declares a tool; -1 for a tool of the request."""
+    if tool["name"] in writing.found:
+        return items + writing.found.index(tool["name"])
     position: Any = writing.encoding_of(tool).get(DECLARED)
     return position if type(position) is int and 0 <= position < items else -1
+
+
+# ---------------------------------------------------------------------------------------------------- tools that searches found
+
+_FOUND: Final = "found"
+"""Spelling of a tool: that a search of the client gave it."""
+
+
+def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Reading) -> list[Item]:
+    """The tools that searches gave, but for those that are offered already: functions and tools with free text."""
+    taken = {tool["name"] for tool in offered}
+    tools: list[Item] = []
+    for wire in [wire for wires in found for wire in wires]:
+        for tool in tools_from_wire(_not_taken(wire, taken), reading, set(taken)):
+            if tool.get("kind") == "provider":
+                continue
+            state = tool.setdefault("provider_state", reading.state())
+            state["encoding"] = {**state.get("encoding", NOTHING), _FOUND: True}
+            taken.add(tool["name"])
+            tools.append(tool)
+    return tools
+
+
+def _not_taken(wire: Wire, taken: set[str]) -> list[Wire]:
+    """A tool, or a namespace with those of its tools, whose name no other tool has; nothing where none is left."""
+    match wire:
+        case {"type": "namespace", "name": str(space), "tools": list(inner)}:
+            rest = [
+                tool
+                for tool in inner
+                if not (
+                    isinstance(tool, dict)
+                    and isinstance(name := tool.get("name"), str)
+                    and joined(space, name) in taken
+                )
+            ]
+            return [{**wire, "tools": rest}] if rest else []
+        case {"name": str(name)} if name in taken:
+            return []
+        case _:
+            return [wire]
+
+
+def are_offered(found: list[Wire], writing: Writing) -> bool:
+    """Whether all tools that a search gave are tools of the request."""
+    if writing.capabilities.get("supports_tools") is False:
+        return False
+    names = [tool["name"] for tool in writing.source.get("tools") or ()]
+    return all(tool["name"] in names for tool in found_from_wire([found], [], Reading(writing.endpoint)))
+
+
+def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
+    """The names of the tools that items tell which searches gave, as far as they are what they were."""
+    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)]
+    if not marked or not isinstance(items, list):
+        return []
+    told = [item["tools"] for item in items if item.get("type") == "tool_search_output"]
+    rest = [tool for tool in tools if tool not in marked]
+    again = {tool["name"]: tool for tool in found_from_wire(told, rest, Reading(writing.endpoint))}
+    same = {tool["name"] for tool in marked if _is_as_found(tool, again.get(tool["name"]))}
+    return [name for name in again if name in same]
+
+
+def _is_as_found(tool: Item, told: Item | None) -> bool:
+    if told is None:
+        return False
+    return {**tool, "provider_state": tool["provider_state"].get("fields")} == {
+        **told,
+        "provider_state": told["provider_state"].get("fields"),
+    }
 
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -210,12 +289,17 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
     if not takes_tools(tools, writing):
         return
     tools = with_own_search(request, writing.endpoint, writing.loss)
-    written = ((tool, _tool_to_wire(tool, ("tools", n), writing)) for n, tool in enumerate(tools))
+    writing.found = _still_found(tools, body["input"], writing)
+    written = [
+        (tool, _tool_to_wire(tool, ("tools", position), writing))
+        for position, tool in enumerate(tools)
+        if tool["name"] not in writing.found
+    ]
     present, declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
     if present:
         body["tools"] = grouped(present, writing)
+    report_order(tools, writing)
     if declaring:
-        report_order(tools, writing)
         body["input"] = [*declaring, *body["input"]]
 
 
@@ -235,6 +319,11 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     kind = tool.get("kind") or "function"
     if kind == "provider":
         return definition_to_wire(tool, path, writing, _read_definition)
+    encoding = writing.encoding_of(tool)
+    if BUILT_IN in encoding:
+        if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
+            return of_provider.tell(write_item(of_provider.row, tool, writing, path), encoding)
+        tool = _as_function(tool, path, writing)
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
@@ -253,8 +342,19 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     return wire
 
 
+def _as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
+    """A built-in tool that is not any more what it was: a function, without the members of its definition."""
+    state: dict[str, Any] = tool["provider_state"]
+    report_own_state(state, writing.loss, path, fields=True)
+    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
+
+
 def _read_definition(definition: Wire, writing: Target) -> Tool:
-    return tool_from_wire(definition, Reading(writing.endpoint))
+    reading, own = Reading(writing.endpoint), built_in(definition)
+    others = [tool["name"] for tool in writing.source.get("tools") or () if tool.get("definition") is not definition]
+    if own is not None and own.name in others:
+        return _of_provider(definition, reading)
+    return tool_from_wire(definition, reading)
 
 
 def _with_flat_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -281,6 +381,10 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
             ):
                 found = [tool_from_wire(tool, reading) for tool in inner]
                 tools += found if put_into(found, wire, taken, reading) else [tool_from_wire(wire, reading)]
+            case _ if (own := built_in(wire)) is not None:
+                another = own.name in taken  # a tool has its name
+                tools.append(_of_provider(wire, reading) if another else tool_from_wire(wire, reading))
+                taken.add(own.name)
             case _:
                 tools.append(tool_from_wire(wire, reading))
     return tools
@@ -315,8 +419,14 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             return read_item(_FUNCTION, tool, {}, reading)
         if kind == "custom":
             return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+        if (of_provider := built_in(tool)) is not None:
+            return of_provider.read(tool, reading)
     except (KeyError, TypeError):
         pass
+    return _of_provider(tool, reading)
+
+
+def _of_provider(tool: Wire, reading: Reading) -> Tool:
     label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
     return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
 
@@ -335,7 +445,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
     elif (fitted := fitted_choice(choice, writing)) is not None:
-        body["tool_choice"] = _spelt_choice(fitted)
+        nameless = [tool.get("type") for tool in body.get("tools", ()) if "name" not in tool]
+        body["tool_choice"] = _spelt_choice(fitted, nameless)
 
 
 def _declares(items: str | list[Wire]) -> bool:
@@ -343,15 +454,20 @@ def _declares(items: str | list[Wire]) -> bool:
     return bool(items) and isinstance(items, list) and items[0].get("type") == _ADDITIONAL
 
 
-def _spelt_choice(fitted: dict[str, Any]) -> Any:
+def _spelt_choice(fitted: dict[str, Any], nameless: list[Any]) -> Any:
+    """The choice in the words of the wire; tools that are `nameless` there are chosen by their type."""
     match fitted["type"]:
         case "tool":
-            return {"type": fitted["kind"], "name": fitted["name"]}
+            return _chosen(fitted["kind"], fitted["name"], nameless)
         case "allowed":
-            tools = [{"type": kind, "name": name} for kind, name in fitted["tools"]]
+            tools = [_chosen(kind, name, nameless) for kind, name in fitted["tools"]]
             return {"type": "allowed_tools", "mode": fitted["mode"], "tools": tools}
         case word:
             return word
+
+
+def _chosen(kind: str, name: str, nameless: list[Any]) -> Wire:
+    return {"type": name} if name in nameless else {"type": kind, "name": name}
 
 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
@@ -363,6 +479,8 @@ def choice_from_wire(value: Any) -> dict[str, Any] | None:
             return {"type": "tool", "name": name}
         case {"type": "custom", "name": str(name), **others} if not others:
             return {"type": "tool", "name": name, "kind": "custom"}
+        case {"type": str(kind), **others} if not others and kind in TOOLS:
+            return {"type": "tool", "name": kind}
         case {"type": "allowed_tools", "mode": ("auto" | "required") as mode, "tools": list(tools), **others} if (
             tools and not others
         ):
@@ -376,5 +494,7 @@ def _allowed_name(tool: Any) -> str | None:
     match tool:
         case {"type": "function" | "custom", "name": str(name), **others} if not others:
             return name
+        case {"type": str(kind), **others} if not others and kind in TOOLS:
+            return kind
         case _:
             return None

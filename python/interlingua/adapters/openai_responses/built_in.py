@@ -1,0 +1,212 @@
+"""
+The provider's tools that its client runs (spec/adapters/openai_responses.md#openai-responses-built-in): which function each of
+them is, how its calls are spelt, and how what the client answers.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._built_in import BESIDE, Tool, entries
+from interlingua.adapters._items import Row, same, text
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+
+Item = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------------- the tools
+
+_LOCAL: Final = {"environment": {"type": "local"}}
+"""Where a shell runs that is the client's."""
+_SEARCH: Final = Row(
+    {"type": "tool_search", "execution": "client"},
+    text("description", "description"),
+    same("parameters", "input_schema", dict),
+    beside=BESIDE,
+)
+
+
+def _tool(kind: str, entry: Item) -> Tool:
+    row = _SEARCH if kind == "tool_search" else Row({"type": kind}, beside=BESIDE)
+    return Tool(kind, entry, row, _LOCAL if kind == "shell" else NOTHING)
+
+
+TOOLS: Final[Mapping[str, Tool]] = {kind: _tool(kind, entry) for kind, entry in entries("openai_responses")}
+"""By their types on the wire, which are their names as well."""
+
+
+def built_in(definition: Wire) -> Tool | None:
+    """The built-in tool that a definition offers to run at the client; None for any other tool."""
+    kind = definition.get("type")
+    tool = TOOLS.get(kind) if isinstance(kind, str) else None
+    if kind == "shell" and not _is_local(definition):
+        return None
+    return None if kind == "tool_search" and definition.get("execution") != "client" else tool
+
+
+def _is_local(item: Mapping[str, Any]) -> bool:
+    """Whether a shell, or a call of it, is not said to run in a container of the provider."""
+    environment = item.get("environment")
+    return environment is None or (isinstance(environment, dict) and environment.get("type") == "local")
+
+
+# ---------------------------------------------------------------------------------------------------- calls
+
+
+class Form:
+    """How the calls of a tool are spelt: type and prefix of ids of the item, the member with the arguments (or, `whole`, with
+    the one that has its name), what an item and those arguments hold in an answer where nobody said it, and the type of the items
+    that answer it.
+
+    `answered` says as what a result is written that was not read here: by OpenAI's own agents calls of some tools are
+    answered as those of functions.
+    """
+
+    __slots__ = ("answered", "call", "filled", "made", "member", "output", "prefix", "whole")
+
+    def __init__(
+        self,
+        call: str,
+        prefix: str,
+        member: str,
+        *,
+        made: Mapping[str, Any] = NOTHING,
+        filled: Mapping[str, Any] = NOTHING,
+        output: str = "",
+        whole: bool = False,
+        answered: str = "",
+    ) -> None:
+        self.call = call
+        self.prefix = prefix
+        self.member = member
+        self.made = made
+        self.filled = filled
+        self.output = output or f"{call}_output"
+        self.answered = answered
+        self.whole = whole
+
+
+_UNCHECKED: Final[Mapping[str, Any]] = {"pending_safety_checks": []}
+FORMS: Final[Mapping[str, Form]] = {
+    "local_shell": Form("local_shell_call", "lsh_", "action", filled={"env": {}}, answered="function"),
+    "shell": Form(
+        "shell_call",
+        "sh_",
+        "action",
+        made=_LOCAL,
+        filled={"timeout_ms": None, "max_output_length": None},
+    ),
+    "apply_patch": Form("apply_patch_call", "apc_", "operation"),
+    "computer": Form("computer_call", "cu_", "actions", made=_UNCHECKED, whole=True),
+    "computer_use_preview": Form("computer_call", "cu_", "action", made=_UNCHECKED, whole=True),
+    "tool_search": Form(
+        "tool_search_call",
+        "tsc_",
+        "arguments",
+        made={"execution": "client"},
+        output="tool_search_output",
+        answered="function",
+    ),
+}
+"""By the name of the tool."""
+CALLS: Final = frozenset(form.call for form in FORMS.values())
+OUTPUTS: Final = frozenset(form.output for form in FORMS.values())
+
+
+def called(item: Wire) -> tuple[str, Item] | None:
+    """The name of the tool that an item calls, and the arguments, nulls among them. None for what is no readable call, or
+    none that the client runs."""
+    kind = item.get("type")
+    for name, form in FORMS.items():
+        said: Any = item.get(form.member)
+        if form.call == kind and _is_readable(name, said, item):
+            if name == "local_shell":
+                said = {member: value for member, value in said.items() if member != "type"}
+            return name, ({form.member: said} if form.whole else said)
+    return None
+
+
+def _is_readable(name: str, said: Any, item: Wire) -> bool:
+    """Whether an item says all that a call of a tool needs, and that the client runs it."""
+    if name == "computer":
+        return isinstance(said, list) and item.get("action") is None and bool(said) and all(map(_is_action, said))
+    if not isinstance(said, dict):
+        return False
+    match name:
+        case "local_shell":
+            return said.get("type") == "exec" and _are_texts(said.get("command"))
+        case "shell":
+            return _are_texts(said.get("commands")) and _is_local(item)
+        case "apply_patch":
+            known = said.get("type") in ("create_file", "update_file", "delete_file") and isinstance(
+                said.get("path"), str
+            )
+            return known and (said["type"] == "delete_file" or isinstance(said.get("diff"), str))
+        case "computer_use_preview":
+            return item.get("actions") is None and _is_action(said)
+        case _:
+            return item.get("execution") == "client"
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _is_action(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("type"), str)
+
+
+def call_members(name: str, arguments: Item) -> Wire | None:
+    """The members of an item that calls a tool with these arguments; None where it cannot be said so."""
+    form = FORMS[name]
+    said: Any = arguments.get(form.member) if form.whole else arguments
+    if name == "local_shell":
+        said = {"type": "exec", **arguments}
+    item: Wire = {"type": form.call, **form.made, form.member: said}
+    return {form.member: said} if called(item) == (name, arguments) else None
+
+
+# ---------------------------------------------------------------------------------------------------- outputs
+
+
+def answered(item: Wire, name: str) -> bool:
+    """Whether an item can be read as what the client answered to a call of a tool."""
+    match item:
+        case {"type": "local_shell_call_output", "output": str()}:
+            return name == "local_shell"
+        case {"type": "shell_call_output", "output": list(output)}:
+            return name == "shell" and _are_objects(output)
+        case {"type": "apply_patch_call_output", "status": "completed" | "failed"}:
+            return name == "apply_patch" and isinstance(item.get("output"), (str, type(None)))
+        case {"type": "computer_call_output", "output": {"type": "computer_screenshot", **place}}:
+            at = [place.get("image_url"), place.get("file_id")]
+            return name in ("computer", "computer_use_preview") and sum(isinstance(one, str) for one in at) == 1
+        case {"type": "tool_search_output", "tools": list(tools)}:
+            return name == "tool_search" and _are_objects(tools)
+        case _:
+            return False
+
+
+def ran(items: list[Any]) -> set[str]:
+    """The calls of a shell that the provider has run: among the items is what they gave, as an item of the provider."""
+    return {
+        item["call_id"]
+        for item in items
+        if isinstance(item, dict)
+        and item.get("type") == "shell_call_output"
+        and isinstance(item.get("id"), str)
+        and isinstance(item.get("call_id"), str)
+    }
+
+
+def _are_objects(values: list[Any]) -> bool:
+    return all(isinstance(value, dict) for value in values)
+
+
+def listed(text: str) -> list[Any] | None:
+    """The list of objects that a text is, in the spelling in which one is read."""
+    try:
+        value = json.loads(text)
+    except InvalidRequest:
+        return None
+    return value if isinstance(value, list) and _are_objects(value) and arguments_text(value) == text else None

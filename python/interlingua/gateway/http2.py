@@ -1,0 +1,493 @@
+"""
+HTTP/2 (RFC 9113), over the library `h2`: the streams of one connection as calls of the ASGI application
+(spec/11-gateway.md#http-2). The library frames, compresses and checks; here is what a server does with it: the windows of
+both directions, limits, patience, the end.
+
+What came of a body is acknowledged when the application has taken it, so that a client sends no more than one window
+ahead. An answer waits for the window of its stream and for the buffers of the connection.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, cast
+from urllib.parse import unquote
+
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.errors import ErrorCodes
+from h2.events import (
+    ConnectionTerminated,
+    DataReceived,
+    Event,
+    PingReceived,
+    RemoteSettingsChanged,
+    RequestReceived,
+    StreamEnded,
+    StreamReset,
+    WindowUpdated,
+)
+from h2.exceptions import H2Error
+from h2.settings import SettingCodes, Settings
+from hyperframe.frame import Frame, GoAwayFrame
+from starlette.types import ASGIApp, Message, Scope
+from uvicorn.config import Config
+from uvicorn.protocols.utils import get_local_addr, get_remote_addr, is_ssl
+from uvicorn.server import ServerState
+
+from interlingua.gateway import slow_readers
+from interlingua.gateway.slow_readers import WatchesReader
+
+_LOG = logging.getLogger("interlingua.gateway")
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+"""How a connection of HTTP/2 begins."""
+
+STREAMS = 100
+"""How many calls a connection runs at a time."""
+
+_WINDOW = 256 << 10
+"""Bytes of one body that may have come and not been taken."""
+
+_CONNECTION_WINDOW = 1 << 20
+"""The same of all bodies of a connection."""
+
+_BUFFERED = 1 << 20
+"""Bytes that wait for the client beside answers, as answers to pings, above which nothing more is read."""
+
+_LINGER_S = 1.0
+"""How long what a client still sends is thrown away before its connection ends: else it may not see why it does."""
+
+_HEADERS_OF_A_CONNECTION = frozenset(
+    (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
+)
+
+_HIGHEST_STREAM = 2**31 - 1
+
+
+class _Allowance:
+    """How often something may happen: so many times at once, and so many times a second after that."""
+
+    def __init__(self, at_once: int, per_second: float, now: float) -> None:
+        self._most = at_once
+        self._left = float(at_once)
+        self._per_second = per_second
+        self._at = now
+
+    def used_up(self, now: float) -> bool:
+        """It happens once more: whether that is too often."""
+        self._left = min(self._most, self._left + (now - self._at) * self._per_second) - 1
+        self._at = now
+        return self._left < 0
+
+
+class _Library(H2Connection):
+    """The library, but that a client which opens no more streams has those answered that it has opened."""
+
+    MAX_CLOSED_STREAMS = 1000  # of which it remembers how they ended; by default 65,536
+
+    def _receive_goaway_frame(self, frame: GoAwayFrame) -> tuple[list[Frame], list[Event]]:  # noqa: ARG002
+        return [], [ConnectionTerminated()]  # that of the library sends nothing more at all
+
+
+class Http2Connection(WatchesReader, asyncio.Protocol):
+    """A connection of HTTP/2. `extensions` are those of each scope, `limit` the bytes of a head when it is decompressed;
+    `patience` is in seconds: for the first call, and between calls.
+
+    It stands in the place of a protocol of uvicorn: `shutdown` and `transport` are what that asks for.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        *,
+        extensions: dict[str, Any],
+        limit: int,
+        patience: tuple[float, float],
+    ) -> None:
+        self.app = cast("ASGIApp", config.loaded_app)
+        self.loop = asyncio.get_running_loop()
+        self.server_state = server_state
+        self.transport: Any = None
+        self.writable = asyncio.Event()
+        self.writable.set()
+        self._app_state = app_state
+        self._extensions = extensions
+        self._patience = patience
+        self._streams: dict[int, _Stream] = {}
+        self._library = _Library(
+            H2Configuration(
+                client_side=False,
+                header_encoding=None,
+                validate_outbound_headers=False,
+                normalize_outbound_headers=False,
+            )
+        )
+        codes = {
+            SettingCodes.MAX_CONCURRENT_STREAMS: STREAMS,
+            SettingCodes.INITIAL_WINDOW_SIZE: _WINDOW,
+            SettingCodes.MAX_HEADER_LIST_SIZE: limit,
+        }
+        self._library.local_settings = Settings(client=False, initial_values=codes)
+        self._library.decoder.max_header_list_size = limit
+        now = self.loop.time()
+        self._resets = _Allowance(200, 20, now)
+        self._noise = _Allowance(1000, 100, now)
+        self._idle: asyncio.TimerHandle | None = None
+        self._reading_paused = False
+        self._deaf = False
+        self._ending = False
+        self._highest = 0
+
+    # ------------------------------------------------------------------------------------------------ the connection
+
+    def connection_made(self, transport: Any) -> None:
+        """The client may ask."""
+        self.transport = transport
+        self.server_state.connections.add(self)  # type: ignore[arg-type]  # its type names uvicorn's protocols
+        self._about = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "2",
+            "server": get_local_addr(transport),
+            "client": get_remote_addr(transport),
+            "scheme": "https" if is_ssl(transport) else "http",
+            "root_path": "",
+        }
+        self._library.initiate_connection()
+        self._library.increment_flow_control_window(_CONNECTION_WINDOW - 65_535)
+        self._flush()
+        self._wait_for_calls(self._patience[0])
+
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
+        """All its calls end."""
+        self.server_state.connections.discard(self)
+        if self._idle is not None:
+            self._idle.cancel()
+        self.has_read()
+        self.writable.set()
+        for stream in tuple(self._streams.values()):
+            stream.lost()
+
+    def eof_received(self) -> None:
+        """The client will send nothing more, nor read."""
+
+    def pause_writing(self) -> None:
+        """The buffers are full: the client has its time to read."""
+        self.writable.clear()
+        self.watch_reading()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        self.has_read()
+        self.writable.set()
+        if self._reading_paused:
+            self._reading_paused = False
+            self.transport.resume_reading()
+
+    def data_received(self, data: bytes) -> None:
+        """Takes what came, and does what it asks for."""
+        if self._deaf:
+            return
+        try:
+            events = self._library.receive_data(data)
+        except H2Error as problem:
+            # what the library says of it goes out with its GOAWAY
+            _LOG.debug("a connection of HTTP/2 ends: %s", type(problem).__name__)
+            self._flush()
+            self._break_off()
+            return
+        for event in events:
+            self._happened(event)
+            if self._deaf:
+                return
+        self._flush()
+        if self.transport.get_write_buffer_size() > _BUFFERED and not self.transport.is_closing():
+            self._reading_paused = True
+            self.transport.pause_reading()
+
+    def _happened(self, event: Event) -> None:
+        match event:
+            case RequestReceived():
+                self._asked(event)
+            case DataReceived(stream_id=id):
+                stream = self._streams.get(id or 0)
+                if stream is None:
+                    self.take_back(event.flow_controlled_length or 0, id or 0)
+                else:
+                    stream.received(event.data or b"", event.flow_controlled_length or 0)
+                if not event.data and event.stream_ended is None:
+                    self._count(self._noise)
+            case StreamEnded(stream_id=id):
+                if (stream := self._streams.get(id or 0)) is not None:
+                    stream.ended()
+            case WindowUpdated(stream_id=0) | RemoteSettingsChanged():
+                for stream in self._streams.values():
+                    stream.window.set()
+                if isinstance(event, RemoteSettingsChanged):
+                    self._count(self._noise)
+            case WindowUpdated(stream_id=id):
+                if (stream := self._streams.get(id or 0)) is not None:
+                    stream.window.set()
+            case StreamReset(stream_id=id):
+                if (stream := self._streams.pop(id or 0, None)) is not None:
+                    stream.lost()
+                    self.take_back(stream.not_taken, id or 0)
+                    self._rest()
+                self._count(self._resets)
+            case PingReceived():
+                self._count(self._noise)
+            case ConnectionTerminated():
+                self.shutdown()
+            case _:
+                pass
+
+    def _count(self, allowance: _Allowance) -> None:
+        """Ends a connection that only makes work (CVE-2023-44487 and its like)."""
+        if allowance.used_up(self.loop.time()):
+            self._go_away(ErrorCodes.ENHANCE_YOUR_CALM, self._highest)
+            self._break_off()
+
+    def _break_off(self) -> None:
+        """Ends the connection with all its calls."""
+        self._deaf = True
+        for stream in tuple(self._streams.values()):
+            stream.lost()
+        self.loop.call_later(_LINGER_S, self.transport.close)
+
+    def _asked(self, event: RequestReceived) -> None:
+        id = event.stream_id or 0
+        self._highest = max(self._highest, id)
+        scope = self._scope(event.headers or [])
+        if self._ending or scope is None:
+            # of a call that is refused so, a client knows that nobody has seen it
+            self.reset(id, ErrorCodes.PROTOCOL_ERROR if scope is None else ErrorCodes.REFUSED_STREAM)
+            return
+        if self._idle is not None:
+            self._idle.cancel()
+            self._idle = None
+        stream = self._streams[id] = _Stream(self, id, scope)
+        task = self.loop.create_task(stream.run(self.app))
+        self.server_state.tasks.add(task)
+        task.add_done_callback(self.server_state.tasks.discard)
+
+    def _scope(self, headers: Sequence[Any]) -> Scope | None:
+        """The scope of a call; None for a head that is none of an ordinary one."""
+        pseudo = {bytes(name): bytes(value) for name, value in headers if name[:1] == b":"}
+        path = pseudo.get(b":path", b"")
+        if not path.startswith(b"/") or not path.isascii():
+            return None
+        raw, _, query = path.partition(b"?")
+        plain = [(bytes(name), bytes(value)) for name, value in headers if name[:1] != b":"]
+        if (authority := pseudo.get(b":authority")) is not None:
+            host = (b"host", authority)
+            plain = [host, *(pair for pair in plain if pair != host)]
+        return {
+            **self._about,
+            "method": pseudo[b":method"].decode("latin-1"),
+            "path": unquote(raw.decode()),
+            "raw_path": raw,
+            "query_string": query,
+            "headers": plain,
+            "state": self._app_state.copy(),
+            "extensions": dict(self._extensions),
+        }
+
+    # ------------------------------------------------------------------------------------------------ its end
+
+    def shutdown(self) -> None:
+        """Takes no new calls, and ends when those that run have ended."""
+        if not (self._ending or self._deaf):
+            self._ending = True
+            self._go_away(ErrorCodes.NO_ERROR, _HIGHEST_STREAM)
+        self._rest()
+
+    def _go_away(self, code: ErrorCodes, last: int) -> None:
+        # the library sends nothing more once it has said so itself
+        self._flush()
+        self.transport.write(GoAwayFrame(0, last_stream_id=last, error_code=code).serialize())
+
+    def _rest(self) -> None:
+        """Waits for the next call where none runs, for a while; ends the connection where no more are taken."""
+        if self._streams or self._deaf or self.transport.is_closing():
+            return
+        if self._ending:
+            self._go_away(ErrorCodes.NO_ERROR, self._highest)
+            self.transport.close()
+        else:
+            self._wait_for_calls(self._patience[1])
+
+    def _wait_for_calls(self, seconds: float) -> None:
+        if self._idle is not None:
+            self._idle.cancel()
+        self._idle = self.loop.call_later(seconds, self.shutdown)
+
+    # ------------------------------------------------------------------------------------------------ for its streams
+
+    def _flush(self) -> None:
+        if data := self._library.data_to_send():
+            self.transport.write(data)
+
+    def take_back(self, size: int, id: int) -> None:
+        """Lets the client send as much again."""
+        if size:
+            self._library.acknowledge_received_data(size, id)
+            self._flush()
+
+    def send_head(self, id: int, headers: list[tuple[bytes, bytes]]) -> None:
+        """Sends the head of an answer, with the begin of its body where that comes at once."""
+        self._library.send_headers(id, headers)
+        self.loop.call_soon(self._flush)
+
+    def room(self, id: int) -> int:
+        """How many bytes of an answer may go out now."""
+        return self._library.local_flow_control_window(id)
+
+    def send_body(self, id: int, body: memoryview, *, last: bool) -> None:
+        """Sends bytes for which there is room."""
+        most = self._library.max_outbound_frame_size
+        for at in range(0, len(body) or 1, most):
+            self._library.send_data(id, bytes(body[at : at + most]), end_stream=last and at + most >= len(body))
+        self._flush()
+
+    def reset(self, id: int, code: ErrorCodes) -> None:
+        """Ends one stream, unless the client has just done so."""
+        with suppress(H2Error):
+            self._library.reset_stream(id, code)
+        self._flush()
+
+    def done(self, id: int) -> None:
+        """The call of a stream has ended."""
+        if self._streams.pop(id, None) is not None:
+            self.server_state.total_requests += 1
+            self._rest()
+
+
+class _Stream:
+    """One call."""
+
+    def __init__(self, connection: Http2Connection, id: int, scope: Scope) -> None:
+        self._connection = connection
+        self._id = id
+        self._scope = scope
+        self._parts: list[bytes] = []
+        self.not_taken = 0
+        """Bytes that came and that the client does not know to be taken."""
+        self._body_ended = False
+        self._body_taken = False
+        self._news = asyncio.Event()
+        self._lost = False
+        self._head: list[tuple[bytes, bytes]] | None = None
+        self._answered = False
+        self._bodiless = scope["method"] == "HEAD"
+        self.window = asyncio.Event()
+        """Set when more of the answer may go out."""
+
+    # ---- what happens to it
+
+    def received(self, data: bytes, size: int) -> None:
+        """A part of the body; `size` is what it takes of the windows."""
+        self._parts.append(data)
+        self.not_taken += size
+        self._news.set()
+
+    def ended(self) -> None:
+        """The body is whole."""
+        self._body_ended = True
+        self._news.set()
+
+    def lost(self) -> None:
+        """The client has gone away."""
+        self._lost = True
+        self._news.set()
+        self.window.set()
+
+    # ---- what the application does
+
+    async def run(self, app: ASGIApp) -> None:
+        """Lets the application answer."""
+        try:
+            await app(self._scope, self._receive, self._send)
+        except Exception as problem:  # noqa: BLE001 one call fails, not the connection
+            _LOG.error("%s in the application", type(problem).__name__, exc_info=problem)
+            if self._head is None:
+                await self._send({"type": "http.response.start", "status": 500, "headers": []})
+                await self._send({"type": "http.response.body"})
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        connection = self._connection
+        if not (self._lost or connection.transport.is_closing()):
+            connection.take_back(self.not_taken, self._id)
+            if not self._answered:
+                connection.reset(self._id, ErrorCodes.INTERNAL_ERROR)
+            elif not self._body_ended:
+                connection.reset(self._id, ErrorCodes.NO_ERROR)  # it need not send the rest (RFC 9113, 8.1)
+        connection.done(self._id)
+
+    async def _receive(self) -> Message:
+        while not (self._lost or self._answered):
+            if self._parts or (self._body_ended and not self._body_taken):
+                body, size = b"".join(self._parts), self.not_taken
+                self._parts, self.not_taken = [], 0
+                self._body_taken = self._body_ended
+                self._connection.take_back(size, self._id)
+                return {"type": "http.request", "body": body, "more_body": not self._body_ended}
+            self._news.clear()
+            await self._news.wait()
+        return {"type": "http.disconnect"}
+
+    async def _send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self._begin(message)
+        elif message["type"] == "http.response.body":
+            await self._write(message.get("body", b""), last=not message.get("more_body", False))
+
+    def _begin(self, message: Message) -> None:
+        given = [*self._connection.server_state.default_headers, *message.get("headers", ())]
+        lowered = [(name.lower(), value) for name, value in given]
+        status: int = message["status"]
+        self._head = [
+            (b":status", str(status).encode()),
+            *((name, value) for name, value in lowered if name not in _HEADERS_OF_A_CONNECTION),
+        ]
+        self._bodiless = self._bodiless or status in (204, 304)
+        if not self._gone():
+            self._connection.send_head(self._id, self._head)
+
+    async def _write(self, body: bytes, *, last: bool) -> None:
+        left = memoryview(b"" if self._bodiless else body)
+        while left or last:
+            await self._connection.writable.wait()
+            if self._gone():
+                await asyncio.sleep(0)  # whoever listens for that hears of it before more is sent to nobody
+                return
+            room = self._connection.room(self._id)
+            if left and room <= 0:
+                await self._wait_for_room()
+                continue
+            piece, left = left[:room], left[room:]
+            ends = last and not left
+            self._connection.send_body(self._id, piece, last=ends)
+            if ends:
+                self._answered = True
+                self._news.set()
+                return
+
+    async def _wait_for_room(self) -> None:
+        """Waits until the client reads; one that does not loses this call."""
+        self.window.clear()
+        try:
+            async with asyncio.timeout(slow_readers.PATIENCE_S):
+                await self.window.wait()
+        except TimeoutError:
+            if not self._gone():
+                self._connection.reset(self._id, ErrorCodes.CANCEL)
+            self.lost()
+
+    def _gone(self) -> bool:
+        return self._lost or self._connection.transport.is_closing()
