@@ -266,6 +266,13 @@ def test_a_policy_that_is_not_valid_is_told_before_anything_is_served(tmp_path: 
     assert not done.stdout
 
 
+def test_the_policy_of_the_examples_routes() -> None:
+    """It is the one that the README serves with."""
+    policy = Path(__file__).parents[2] / "examples" / "policy.json"
+    done = run("route", "--replay", "--json", "--policy", str(policy), given=CANONICAL)
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_address_that_cannot_be_used_is_told() -> None:
     """In one line, with the reason."""
     for words, why in (

@@ -20,6 +20,7 @@ from h2.events import (
     ConnectionTerminated,
     DataReceived,
     Event,
+    InformationalResponseReceived,
     ResponseReceived,
     SettingsAcknowledged,
     StreamEnded,
@@ -336,6 +337,24 @@ async def test_what_is_reset_as_it_comes_is_no_defect(caplog: pytest.LogCaptureF
         assert b"[DONE]" in await http.rest()
         await stopping
         assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_a_client_that_asks_first_is_told_to_go_on() -> None:
+    """And one that is refused is not."""
+    body = json.dumps(wires.body("openai_chat")).encode()
+    asks = [("expect", "100-continue"), ("content-length", str(len(body)))]
+    async with served(Say("Yes.")) as (at, _), raw(at) as http:
+        id = http.ask(wires.path("openai_chat"), b"", headers=asks, ends=False)
+        told = await http.until(lambda one: isinstance(one, InformationalResponseReceived))
+        assert isinstance(told, InformationalResponseReceived)
+        assert dict(told.headers or []) == {":status": "100"}
+        http.library.send_data(id, body, end_stream=True)
+        http.flush()
+        assert await http.status(id) == 200
+        http.events.clear()
+        refused = http.ask("/v1/models", b"", headers=[*asks, ("origin", "http://elsewhere.example")], ends=False)
+        assert await http.status(refused) == 403
+        assert not any(isinstance(one, InformationalResponseReceived) for one in http.events)
 
 
 async def test_a_drain_says_so_and_finishes_what_runs() -> None:

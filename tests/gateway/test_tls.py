@@ -143,9 +143,9 @@ async def serving(tls: server.Tls, *steps: Any, access: Access | None = None) ->
             await running.stop(0)
 
 
-def calling(port: int, verify: ssl.SSLContext) -> httpx.AsyncClient:
+def calling(port: int, verify: ssl.SSLContext, *, http2: bool = False) -> httpx.AsyncClient:
     """A client over TLS."""
-    return httpx.AsyncClient(base_url=f"https://localhost:{port}", verify=verify)
+    return httpx.AsyncClient(base_url=f"https://localhost:{port}", verify=verify, http2=http2)
 
 
 @pytest.mark.asyncio
@@ -254,24 +254,25 @@ async def test_a_client_shows_its_certificate_on_each_connection(
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("http2", [False, True])
 async def test_a_certificate_says_whose_calls_and_objects_a_client_sees(
-    files: dict[str, Path], trusted: trustme.CA, clients: Authority, tmp_path: Path
+    files: dict[str, Path], trusted: trustme.CA, clients: Authority, tmp_path: Path, http2: bool
 ) -> None:
     """Without keys; one that says nothing of whose it is, is refused (spec/11-gateway.md#tls)."""
     tls = server.Tls(files["certificate"], files["key"], files["authority"])
     one, two = (clients.client([[(CN, name)]]) for name in ("one", "two"))
     async with serving(tls, Say("Yes.")) as running:
-        async with calling(running.port, context(trusted, one, tmp_path)) as http:
+        async with calling(running.port, context(trusted, one, tmp_path), http2=http2) as http:
             answer = await http.post("/v1/responses", json=wires.body("openai_responses"))
             id, call = answer.json()["id"], answer.headers["interlingua-request-id"]
             assert (await http.get(f"/v1/responses/{id}")).status_code == 200
             record = (await http.get(f"/v1/interlingua/calls/{call}")).json()
             assert record["key"] == "x509:CN=one"
-        async with calling(running.port, context(trusted, two, tmp_path)) as http:
+        async with calling(running.port, context(trusted, two, tmp_path), http2=http2) as http:
             assert (await http.get(f"/v1/responses/{id}")).status_code == 404
             assert (await http.get(f"/v1/interlingua/calls/{call}")).status_code == 404
             assert (await http.get("/v1/interlingua/calls")).json() == {"calls": []}
-        async with calling(running.port, context(trusted, clients.client([]), tmp_path)) as http:
+        async with calling(running.port, context(trusted, clients.client([]), tmp_path), http2=http2) as http:
             assert (await http.get("/v1/models")).status_code == 403
 
 

@@ -353,6 +353,18 @@ def test_a_crash_loop_ends_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
     assert len(starts.read_text()) == 6
 
 
+def test_a_worker_that_hangs_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that gives no sign of life any more; it counts as one that died."""
+    monkeypatch.setattr(workers, "_PAUSE_S", 0.01)
+    monkeypatch.setattr(workers, "_SILENCE_S", 0.5)
+    ends = tmp_path / "ends"
+    lively = "[(print(flush=True), time.sleep(0.2)) for _ in range(5)]"
+    script = f"import time; print('{{}}', flush=True); {lively}; open({str(ends)!r}, 'a').write('.'); time.sleep(600)"
+    running = workers.Workers((sys.executable, "-c", script), [workers.Worker(0, 1, str(tmp_path), None, None)], 1.0)
+    assert asyncio.run(running.run(lambda _: None)) == 1
+    assert len(ends.read_text()) == 6
+
+
 def test_a_limit_is_shared_out_whole() -> None:
     """No call more or less than it says."""
     shares = [workers.Worker(number, 3, "", None, None).share(8) for number in range(3)]

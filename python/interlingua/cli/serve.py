@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,7 @@ import typer
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, run_async, write
-from interlingua.cli.workers import Worker, serve_with_workers, this_worker
+from interlingua.cli.workers import SIGN_S, Worker, serve_with_workers, this_worker
 
 _OBJECTS_BETWEEN_COLLECTIONS = 20_000
 """How many more objects there are than after the last collection, at some hundred bytes each, before the next one."""
@@ -341,6 +342,8 @@ async def _serve(
         client.registry.settle()
         _collect_seldom()
         _tell(about, as_json=as_json)
+        if orphan:
+            _give_signs_of_life()
     except BaseException as problem:
         for one in running:  # nobody would learn where it listens
             await one.stop(0)
@@ -387,6 +390,13 @@ def _collect_seldom() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 20)
+
+
+def _give_signs_of_life() -> None:
+    """Lets the parent of a worker see that its event loop turns."""
+    with contextlib.suppress(OSError):  # it is gone
+        os.write(sys.stdout.fileno(), b"\n")
+    asyncio.get_running_loop().call_later(SIGN_S, _give_signs_of_life)
 
 
 async def _close(client: Any, sessions: Any) -> None:

@@ -45,6 +45,12 @@ _PAUSE_S = 0.5
 _LONGEST_PAUSE_S = 8.0
 """What is waited before a worker is started again that has died before, doubled each time."""
 
+SIGN_S = 10.0
+"""How often a worker gives a sign of life: a line on its standard output."""
+
+_SILENCE_S = 60.0
+"""A worker that has given none for so long hangs, and is killed."""
+
 _LAST_WORDS_S = 5.0
 """How much longer than the time of grace a worker may take to end before it is killed."""
 
@@ -198,6 +204,12 @@ class Workers:
         deaths: deque[float] = deque()
         while True:
             process = self._serving[place.number]
+            try:
+                while await asyncio.wait_for(_line(process), _SILENCE_S):
+                    pass
+            except TimeoutError:
+                _LOG.error("worker %d gives no sign of life (process %d) and is killed", place.number, process.pid)
+                process.kill()
             status = await self._end_of(process)
             if self._ending.is_set():
                 return
@@ -221,8 +233,9 @@ class Workers:
                         await self._ending.wait()
                         return
             process = self._serving[place.number] = await self._start(place)
-            if await _line(process):
-                _LOG.info("worker %d serves (process %d)", place.number, process.pid)
+            with suppress(TimeoutError):
+                if await asyncio.wait_for(_line(process), _SILENCE_S):
+                    _LOG.info("worker %d serves (process %d)", place.number, process.pid)
 
     async def _replace(self) -> None:
         """Puts a new worker in the place of each, one after the other; the old one ends when the new one serves."""
@@ -259,7 +272,7 @@ class Workers:
 
 
 async def _line(process: Process) -> bytes:
-    """The line with which a worker says that it serves; none when it ends instead."""
+    """The next line of a worker: that it serves, and then signs of life; none when it ends."""
     return await _stdout(process).readline()
 
 

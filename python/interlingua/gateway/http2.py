@@ -383,6 +383,9 @@ class _Stream:
         self._head: list[tuple[bytes, bytes]] | None = None
         self._answered = False
         self._bodiless = scope["method"] == "HEAD"
+        self._asks_first = any(
+            name == b"expect" and value.lower() == b"100-continue" for name, value in scope["headers"]
+        )
         self.window = asyncio.Event()
         """Set when more of the answer may go out."""
 
@@ -437,6 +440,9 @@ class _Stream:
                 self._body_taken = self._body_ended
                 self._connection.take_back(size, self._id)
                 return {"type": "http.request", "body": body, "more_body": not self._body_ended}
+            if self._asks_first and self._head is None:
+                self._asks_first = False
+                self._connection.send_head(self._id, [(b":status", b"100")])
             self._news.clear()
             await self._news.wait()
         return {"type": "http.disconnect"}

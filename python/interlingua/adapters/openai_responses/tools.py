@@ -334,9 +334,9 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
     if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
         wire["strict"] = False  # where nothing is said, the service enforces what it can
-    if type(wire.get(NAMESPACE)) is dict:  # what belongs to the namespace itself
-        del wire[NAMESPACE]
-        if own_name(tool["name"], writing.encoding_of(tool), writing) is None:
+    encoding = writing.encoding_of(tool)
+    if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
+        if own_name(tool["name"], encoding, writing) is None:
             where = (*path, "provider_state", "fields", NAMESPACE)
             writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
