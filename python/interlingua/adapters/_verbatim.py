@@ -56,8 +56,7 @@ class Items:
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                if spelt:
-                    kept["spelt"] = spelt
+                kept = _kept(spelt)
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
@@ -69,11 +68,17 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions) -> list[Any]:
         """The items as they came, as far as they are written as they were then."""
+        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+            return written
         found: list[Any] = []
         at = 0
         while at < len(written):
             first = of[at][0] if of[at] else -1
             came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
+                found.append(self._in_form(came["content"], written[at], first))
+                at += 1
+                continue
             taken = 1 if came is None else len(came.get("written", ".")) or 1
             said = written[at : at + taken]
             if came is not None and self._is_reported(came, first):
@@ -82,9 +87,18 @@ class Items:
             at += taken
         return found
 
+    def _in_form(self, word: str, wire: Any, first: int) -> Any:
+        if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
+            return wire
+        content = wire.get("content")
+        said = _in_form(word, content)
+        return wire if said is content else {**wire, "content": said}
+
     def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
         if "whole" not in came:
-            return [_respelt(came["spelt"], said[0])]
+            return [
+                _respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)
+            ]
         return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
 
     def _is_reported(self, came: dict[str, Any], first: int) -> bool:
@@ -93,6 +107,8 @@ class Items:
         return _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
+        if not self.loss.entries:
+            return []
         within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
         return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
 
@@ -101,8 +117,7 @@ def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: 
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if spelt:
-        kept: dict[str, Any] = {"spelt": spelt}
+    if kept := _kept(spelt):
         _keep_report(kept, [item], reported)
         _encoding(item, endpoint)[CAME] = kept
 
@@ -110,9 +125,28 @@ def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: 
 def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or "spelt" not in came or not _retract(came, [item], reported, loss):
+    if came is None or not _retract(came, [item], reported, loss):
         return written
+    if "content" in came:
+        said = _in_form(came["content"], written.get("content"))
+        return written if said is written.get("content") else {**written, "content": said}
     return _respelt(came["spelt"], written)
+
+
+def _kept(spelt: Spelt) -> dict[str, Any]:
+    """How one item came, where it came otherwise."""
+    if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
+        return {"content": word}
+    return {"spelt": spelt} if spelt else {}
+
+
+def _encoding_of(item: Item) -> Item:
+    """How an item was spelt, whosever it is."""
+    found: Item = (item.get("provider_state") or _NOTHING).get("encoding") or _NOTHING
+    return found
+
+
+_NOTHING: Final[Item] = {}
 
 
 def _encoding(item: Item, endpoint: Endpoint) -> Item:
@@ -255,9 +289,9 @@ def _word(raw: Any, written: Any) -> str | None:
     return None
 
 
-def keep_word(item: Item, place: str, word: str, endpoint: Endpoint) -> None:
-    """Keeps that a content came in another form than it is written in, which needs no comparison."""
-    _encoding(item, endpoint).setdefault(CAME, {}).setdefault("spelt", {})[place] = {"word": word}
+def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
+    """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
+    _encoding(item, endpoint)[CAME] = {"content": word}
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:

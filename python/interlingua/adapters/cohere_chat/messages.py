@@ -95,7 +95,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
-        keep_word(read, "/content", LIST, reading.endpoint)
+        keep_word(read, LIST, reading.endpoint)
     return read
 
 
@@ -140,6 +140,8 @@ def _said_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, 
     plan, calls = message.get(PLAN), message.get("tool_calls")
     if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
         raise TypeError("tool_calls")
+    if calls and blocks and answer:
+        reading.unusual = True  # a request says before calls what an answer says beside them
     if calls and not answer:
         for block in blocks:
             if block["type"] == "text":
