@@ -11,7 +11,7 @@ TASK = "Run the commands that you are led to, one step after the other, and say 
 # a name of each agent's own kind: some decide by it what they send
 MODELS = {
     "claude": "claude-sonnet-4-6",
-    "codex": "gpt-5.4",
+    "codex": "gpt-5.5",  # with which it searches its tools
     "gemini": "gemini-2.5-pro",
     "opencode": "gpt-4.1",
     "pi": "gpt-4.1",

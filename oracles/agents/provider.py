@@ -1,8 +1,8 @@
 """
 A provider that leads a coding agent through a task, and demands back what it signed.
 
-It reads what the agent was offered, calls its shell: first a command that works, then one that fails, then two at a
-time, then it ends. Each of its turns carries reasoning with a signature of its own; the wire of every later request
+It reads what the agent offers, searches its tools where the agent has a search of its own, calls its shell: first a command
+that works, then one that fails, then two at a time, then it ends. Each of its turns carries reasoning with a signature of its own; the wire of every later request
 must hold each of them again, byte for byte, and must be one that the provider would accept.
 """
 
@@ -27,6 +27,7 @@ Data = dict[str, Any]
 DONE = "The task is done: heron-42."
 STEPS = (("echo alpha-one",), ("ls /nonexistent-folder",), ("echo bravo-two", "echo charlie-three"))
 _SHELLS = ("bash", "shell", "exec_command", "shell_command", "run_shell_command", "local_shell", "container.exec")
+_SEARCH = "tool_search"
 _SIGNED = frozenset(("anthropic_messages", "bedrock_converse", "openai_responses", "gemini_generate"))
 
 
@@ -39,6 +40,7 @@ class TaskProvider:
         self.calls = 0
         self.steps = 0
         self._model = ""
+        self._offered = 0
         self._signatures: list[str] = []
 
     async def send(self, url: str, headers: Mapping[str, str], body: bytes, idle: float | None) -> Played:  # noqa: ARG002
@@ -67,9 +69,16 @@ class TaskProvider:
             (tool for tool in request.get("tools") or () if tool["name"].split("__")[-1].lower() in _SHELLS), None
         )
         blocks = [block for message in request["messages"] for block in message["content"]]
-        results = [block for block in blocks if block["type"] == "tool_result"]
+        searches = [block["id"] for block in blocks if block["type"] == "tool_use" and block["name"] == _SEARCH]
+        results = [b for b in blocks if b["type"] == "tool_result" and b["tool_use_id"] not in searches]
         if shell is None:  # a title, or the like
             return self._response([{"type": "text", "text": "Working on it"}], "stop")
+        tools = [tool["name"] for tool in request["tools"] if tool.get("kind") != "provider"]
+        if _SEARCH in tools and not searches:
+            self._offered = len(tools)
+            return self._response([_search(adapter)], "tool_calls")
+        if searches and len(tools) <= self._offered:
+            self.problems.append(f"call {self.calls}: the tools that the search gave are not offered")
         done = _turns_done(len(results))
         self._demand(body, done, results)
         if done == len(STEPS):
@@ -111,6 +120,14 @@ class TaskProvider:
         texts = json.dumps([result["content"] for result in results]).decode()
         words = [command.split()[-1] for step in STEPS[:done] for command in step if command.startswith("echo")]
         self.problems.extend(f"call {self.calls}: the result {word} is missing" for word in words if word not in texts)
+
+
+def _search(adapter: str) -> Data:
+    """A search among the tools that the agent has not offered yet, as the provider whose it is makes it."""
+    call: Data = {"type": "tool_use", "id": "tu_search", "name": _SEARCH, "input": {"query": "agent", "limit": 2}}
+    if adapter == "openai_responses":
+        call["provider_state"] = {"adapter": adapter, "encoding": {"built_in": _SEARCH}}
+    return call
 
 
 def _turns_done(results: int) -> int:

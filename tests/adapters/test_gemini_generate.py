@@ -702,6 +702,18 @@ def test_names_stay_in_their_case_beside_an_edit(members: dict[str, Any]) -> Non
     assert written(request) == {**body, name: {**(config or {}), "temperature": 1}}
 
 
+def test_what_is_put_back_does_not_change_the_request() -> None:
+    body = {
+        "contents": [USER],
+        "toolConfig": {"functionCallingConfig": {"mode": "ANY", "streamFunctionCallArguments": True}},
+    }
+    request = read(body)
+    before = copy.deepcopy(request)
+
+    assert written(request) == body
+    assert request == before
+
+
 @pytest.mark.parametrize("empty", [{"parts": []}, {"parts": None}, {}])
 @pytest.mark.parametrize("role", ["user", "model"])
 def test_a_content_without_parts_is_kept_in_its_role_alone(empty: dict[str, Any], role: str) -> None:

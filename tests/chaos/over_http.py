@@ -2,7 +2,7 @@
 Runs through the HTTP faces of a gateway: clients of every wire, on connections that they keep, who read slowly, break off
 while they send and while they read; what they are answered is read as a client of their wire reads it.
 
-The client is h11's: what is no HTTP/1.1, or breaks off before its end, is no answer.
+The clients are h11's, and for every third connection h2's: what is no HTTP, or breaks off before its end, is no answer.
 """
 
 import asyncio
@@ -24,6 +24,11 @@ from client.upstream import Upstream
 from gateway import wires
 from google.protobuf import json_format
 from google.rpc import error_details_pb2
+from h2.config import H2Configuration
+from h2.connection import H2Connection
+from h2.events import ConnectionTerminated, DataReceived, Event, ResponseReceived, StreamEnded, StreamReset
+from h2.exceptions import H2Error
+from hyperframe.frame import Frame, GoAwayFrame
 
 from chaos.faults import FAULTS, KEY
 from chaos.plans import CANONICAL, CONNECT_S, Failure, Run, client_of
@@ -82,6 +87,7 @@ class OverHttp:
         self._running = running
         self._key = key
         self._kept: list[_Connection] = []
+        self._opened = 0
         self._watched = Answer()
         self._live = asyncio.ensure_future(self._watch(self._watched))
 
@@ -145,7 +151,7 @@ class OverHttp:
         sent = _ENCODED[run.encoding](json.dumps(body))
         try:
             await connection.ask("POST", path, headers, sent, answer, pause=run.pause, dribbles=run.dribbles)
-        except (OSError, h11.RemoteProtocolError) as problem:
+        except (OSError, h11.RemoteProtocolError, H2Error) as problem:
             answer.broken = f"{type(problem).__name__}: {problem}"
         if not answer.whole or not connection.again():
             connection.close()
@@ -155,7 +161,9 @@ class OverHttp:
             connection.leave("reset" if run.way_out == "reset" else "close")
 
     async def _open(self) -> "_Connection":
-        return _Connection(*await asyncio.open_connection("127.0.0.1", self._running.port, limit=4096))
+        self._opened += 1
+        kind = _Connection if self._opened % 3 else _Http2Connection
+        return kind(*await asyncio.open_connection("127.0.0.1", self._running.port, limit=4096))
 
     async def _watch(self, answer: Answer) -> None:
         connection = await self._open()
@@ -254,6 +262,97 @@ class _Connection:
     def close(self) -> None:
         """Closes it."""
         self._writer.close()
+
+
+class _Library(H2Connection):
+    def _receive_goaway_frame(self, frame: GoAwayFrame) -> tuple[list[Frame], list[Event]]:  # noqa: ARG002
+        return [], [ConnectionTerminated()]  # what was asked before it is still answered
+
+
+class _Http2Connection(_Connection):
+    """One of HTTP/2, which asks for one thing after another: it gives room as it reads, and goes away by a reset of its
+    stream where the other closes."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super().__init__(reader, writer)
+        self._library = _Library(H2Configuration(header_encoding="utf-8"))
+        self._library.initiate_connection()
+        self._stream = 0
+        self._ended = False
+
+    def _flush(self) -> None:
+        if self._left:
+            raise ConnectionAbortedError("left before all was sent")
+        self._writer.write(self._library.data_to_send())
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        headers: dict[str, str],
+        body: bytes,
+        answer: Answer,
+        *,
+        pause: float = 0.0,
+        dribbles: bool = False,
+    ) -> None:
+        """Asks, and fills the answer in while it comes."""
+        pseudo = {":method": method, ":scheme": "http", ":authority": "localhost", ":path": path}
+        self._stream = id = self._library.get_next_available_stream_id()
+        self._library.send_headers(id, list({**pseudo, **headers}.items()), end_stream=method != "POST")
+        self._flush()
+        left, step = memoryview(body), max(1, len(body) // 3) if dribbles else max(1, len(body))
+        whole = method != "POST"
+        while not answer.whole:
+            while not whole and (room := min(self._library.local_flow_control_window(id), 16384, step)) > 0:
+                if dribbles:
+                    await asyncio.sleep(0.003)
+                piece, left = left[:room], left[room:]
+                whole = not left
+                self._library.send_data(id, bytes(piece), end_stream=whole)
+                self._flush()
+            if pause and answer.status:
+                await asyncio.sleep(pause)
+            data = await self._reader.read(_PIECE if pause else 65536)
+            if not data:
+                raise ConnectionResetError("closed without an answer")
+            for event in self._library.receive_data(data):
+                if self._happened(event, answer):
+                    whole = True  # the rest of the body is not asked for
+            self._flush()
+
+    def _happened(self, event: Event, answer: Answer) -> bool:
+        """Takes what came; whether it ends what may be sent."""
+        match event:
+            case ConnectionTerminated():
+                self._ended = True
+            case ResponseReceived(stream_id=self._stream):
+                answer.headers = {str(name): str(value) for name, value in event.headers or ()}
+                answer.status = int(answer.headers[":status"])
+                answer.begun.set()
+            case DataReceived(stream_id=self._stream):
+                answer.body += event.data or b""
+                self._library.acknowledge_received_data(event.flow_controlled_length or 0, self._stream)
+            case StreamEnded(stream_id=self._stream):
+                answer.whole = True
+                return True
+            case StreamReset(stream_id=self._stream) if not answer.whole:
+                raise ConnectionResetError(f"the stream is reset: {event.error_code}")
+            case _:
+                pass
+        return False
+
+    def again(self) -> bool:
+        """Whether the connection can have another call."""
+        return not (self._left or self._ended or self._writer.is_closing() or self._reader.at_eof())
+
+    def leave(self, way: str) -> None:
+        """Goes away."""
+        if way == "close" and not self._left:
+            with contextlib.suppress(H2Error, OSError):
+                self._library.reset_stream(self._stream)
+                self._flush()
+        super().leave(way)
 
 
 @contextlib.asynccontextmanager

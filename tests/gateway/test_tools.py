@@ -244,11 +244,13 @@ async def test_a_provider_of_the_wire_gets_built_in_tools_as_they_are(serve: Any
 
 @pytest.mark.asyncio
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
-@pytest.mark.parametrize("behind", [name for name in wires.BEHIND if name != "anthropic_messages"])
+@pytest.mark.parametrize("behind", wires.BEHIND)
 async def test_built_in_tools_of_an_anthropic_client_come_back(serve: Any, behind: str, stream: bool) -> None:
     """A shell and an editor of files are functions elsewhere, and their calls the client's own
     (spec/adapters/anthropic_messages.md#anthropic-messages-built-in)."""
-    policy = {"version": 1, "serve": {"*": wires.BEHIND[behind]}}
+    # on the client's own wire: a server of another maker, which knows functions alone
+    model = "vllm:qwen3" if behind == "anthropic_messages" else wires.BEHIND[behind]
+    policy = {"version": 1, "serve": {"*": model}}
     edit = {"command": "create", "path": "/a", "file_text": '"é"\n'}
     calls = [("bash", {"command": "ls"}), ("str_replace_based_edit_tool", edit)]
     tools = [
@@ -280,6 +282,9 @@ async def test_built_in_tools_of_an_anthropic_client_come_back(serve: Any, behin
             content = answer.json()["content"]
         assert [(block["name"], block["input"]) for block in content] == calls
         assert [tool["name"] for tool in at.fake.sent[0].request["tools"]] == [name for name, _ in calls]
+        assert "max_characters: 9000" in at.fake.sent[0].request["tools"][1]["description"]
+        assert "bash_20250124" not in json.dumps(at.fake.sent[0].json)
+        assert behind != "anthropic_messages" or at.fake.sent[0].adapter == behind
         results = [{"type": "tool_result", "tool_use_id": block["id"], "content": "ok"} for block in content]
         turns = [*body["messages"], {"role": "assistant", "content": content}, {"role": "user", "content": results}]  # type: ignore[misc]
         again = await at.http.post("/v1/messages", json={**body, "messages": turns}, headers=headers)

@@ -306,7 +306,7 @@ def test_a_provider_that_speaks_chat_says_how_its_streams_end():
 def test_an_endpoint_has_the_dialect_of_the_wire_that_is_spoken():
     assert EMPTY.endpoint(provider="mistral").dialect["tool_id"]["length"] == 9
     other = EMPTY.endpoint(provider="deepseek", adapter="anthropic_messages").dialect
-    assert other == {"api_version": "2023-06-01", "unsigned_thinking": True}
+    assert other == {"api_version": "2023-06-01", "unsigned_thinking": True, "built_in_tools": False}
     assert EMPTY.endpoint(provider="mistral", adapter="toy").dialect == {}
 
 

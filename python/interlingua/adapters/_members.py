@@ -304,12 +304,10 @@ class Body(NamedTuple):
     free: bool = False
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
-        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise.
-
-        `unusual`: they are compared, plain as they may be.
-        """
+        """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
+        `unusual` says that some may be, for what stands beside them."""
         silent: Wire = {}
-        whole = bool(body.get(self.apart[0])) and all(name in body for name in self.always)
+        whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
         if not may_differ(unusual or not (whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
@@ -337,8 +335,8 @@ class Body(NamedTuple):
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
         for place, fit in fits.items():
             said = self._said(place)
-            item, name = _inner(body, place)
-            if not fit or item is None or not changed.isdisjoint(said):
+            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(said) else (None, "")
+            if item is None:
                 continue
             if "raw" in spelt[place]:
                 item[name] = spelt[place]["raw"]
@@ -351,12 +349,11 @@ class Body(NamedTuple):
         for name, value in body.items():
             row = self.rows.get(name)
             if value == {} and (row is None or type(row.kind) is not dict):
-                return False
-            if _says_nothing(value):
+                return False  # it may be an option
+            if value is None or ((row is not None or name in self.apart) and _says_nothing(value)):
                 silent[name] = {"raw": value}
-            elif name not in self.apart:
-                if (not self.free) if row is None else not _is_plain(value, row):
-                    return False
+            elif name not in self.apart and not _is_plain(value, row, self.free):
+                return False
         return True
 
     def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -427,17 +424,20 @@ def _says_nothing(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
-def _is_plain(value: Any, row: Row) -> bool:
+def _is_plain(value: Any, row: Row | None, free: bool) -> bool:
+    if row is None:
+        return free and value is not None
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
-        for name, item in value.items():
-            inner = row.kind.get(name)
-            if inner is None or not _is_plain(item, inner):
+        for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
+            if not _is_plain(item, row.kind.get(name), free):
                 return False
         return True
     plain = row.plain
-    if plain is None or not _FITS[row.kind](value):
+    if plain is None or _is_empty(value, row) or not _FITS[row.kind](value):
+        return False
+    if row.kind in _WHOLE and type(value) is not int:
         return False
     if not isinstance(plain, tuple):
         return plain(value)
@@ -470,13 +470,19 @@ def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _inner(body: Wire, place: str) -> tuple[Wire | None, str]:
-    """The object that holds a place, where there is one, and the name of the place in it."""
+def _inner(body: Wire, place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+    """The object that holds a place, where there is one, and the name of the place in it. `copied`: to be written into, for
+    what an option says is the caller's."""
     *above, name = place.split("/")
-    item: Any = body
+    item = body
     for step in above:
-        item = item.get(step) if type(item) is dict else None
-    return (item if type(item) is dict else None), name
+        inner = item.get(step)
+        if type(inner) is not dict:
+            return None, name
+        if copied:
+            item[step] = inner = {**inner}
+        item = inner
+    return item, name
 
 
 def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:

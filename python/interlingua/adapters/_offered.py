@@ -41,12 +41,15 @@ def offered(request: Mapping[str, Any], loss: Iterable[Mapping[str, Any]]) -> Of
 
 
 def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
-    """Whether a request of OpenAI's wires offers tools of a kind that a server of them, which has functions alone, lacks."""
-    if dialect.get("custom_tools") is not False:
+    """Whether a request offers tools of a kind that a server of its own wire, which has functions alone, lacks."""
+    functions_alone = dialect.get("custom_tools") is False
+    if not functions_alone and dialect.get("built_in_tools") is not False:
         return False
     for tool in request.get("tools") or ():
         encoding = (tool.get("provider_state") or NOTHING).get("encoding") or NOTHING
-        if tool.get("kind") == "custom" or "namespace" in encoding or "declared" in encoding or BUILT_IN in encoding:
+        if BUILT_IN in encoding:
+            return True
+        if functions_alone and (tool.get("kind") == "custom" or "namespace" in encoding or "declared" in encoding):
             return True
     return False
 

@@ -54,7 +54,9 @@ def serve(
     name: Annotated[
         list[str] | None, typer.Option(help="A name by which HTTP clients may call this server, repeatable.")
     ] = None,
-    tls_cert: Annotated[Path | None, typer.Option(help="Certificate with its chain, PEM: serve TLS.")] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="Certificate with its chain, PEM: serve TLS. Read again when it changes.")
+    ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="Key of the certificate, PEM, without a password.")] = None,
     tls_client_ca: Annotated[
         Path | None, typer.Option(help="Take only clients with a certificate of these authorities, PEM.")

@@ -11,6 +11,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from interlingua.gateway.certificates import subject_of
 from interlingua.gateway.http2 import PREFACE, Http2Connection
 from interlingua.gateway.slow_readers import WatchesReader
+from interlingua.gateway.writing import Together
 
 LIMIT = 256 << 10
 """Bytes of a head: its line and its headers."""
@@ -36,6 +37,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
     def connection_made(self, transport: Any) -> None:
         """The first head may come."""
         super().connection_made(transport)
+        self.transport: Any = Together(transport, self.loop)
         proved = transport.get_extra_info("peercert")
         if proved:
             # https://asgi.readthedocs.io/en/latest/specs/tls.html
@@ -105,8 +107,8 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             limit=LIMIT,
             patience=(PATIENCE_S, self.timeout_keep_alive),
         )
-        self.transport.set_protocol(other)
-        other.connection_made(self.transport)
+        self.transport.itself.set_protocol(other)
+        other.connection_made(self.transport.itself)
         return other
 
     def _begin(self) -> None:

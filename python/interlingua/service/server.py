@@ -48,6 +48,10 @@ _WAITING = 20_000
 """How many new calls gRPC keeps until they are taken, for each method. It cancels calls beyond that, without a word: by
 default all beyond 3,000 and some beyond 1,000, which a burst reaches before a busy loop can refuse them."""
 
+_WAITING_S = 3_600
+"""How long gRPC keeps such a call, in seconds, before it cancels it in the same way; by default 30, which a loop that is held
+up can reach. Clients have deadlines of their own."""
+
 CLIENT_OPTIONS: tuple[tuple[str, int], ...] = (
     ("grpc.http2.bdp_probe", 0),
     ("grpc.http2.lookahead_bytes", 64 << 10),
@@ -65,6 +69,7 @@ def server_options(max_message_bytes: int, *, shares_port: bool = False) -> list
         ("grpc.http2.write_buffer_size", 16 << 10),
         ("grpc.server.max_pending_requests", _WAITING),
         ("grpc.server.max_pending_requests_hard_limit", _WAITING),
+        ("grpc.server_max_unrequested_time_in_server", _WAITING_S),
         ("grpc.so_reuseport", int(shares_port)),
         # clients may keep an idle connection alive, once in ten seconds
         ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),

@@ -61,16 +61,18 @@ from interlingua.adapters.gemini_generate.tables import (
     NAME,
     PATH,
     RANGES,
-    SEEDS,
     SNAKE,
     TIERS,
     UNREADABLE,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
+    are_plain,
     choice_from_wire,
     choice_to_wire,
     fitted,
+    is_mode,
+    is_taken,
     json_schema,
     refuse_one_name,
     tools_from_wire,
@@ -134,7 +136,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     record_names(request, encoding, reading)
     keep_read(request, encoding)
     request["provider_state"] = reading.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint)
+    _BODY.keep(request, body, endpoint, unusual=_is_unusual(request, body))
     record_quirks(request, encoding, reading, endpoint, _with_format)
     return extract_format(request), []
 
@@ -164,8 +166,8 @@ def _in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = 
         found = {}
         for name, value in item.items():
             first = CAMEL.get(name, name)
-            if first == name or item.get(first) is not None:  # two say it: the second is no name of the first
-                found.setdefault(name, value)
+            if first == name or item.get(first) is not None:
+                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
                 continue
             if first in item:  # null: the two change places
                 names[above + name], found[name] = first, None
@@ -274,6 +276,22 @@ def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
             return None
 
 
+def _is_level(value: str) -> bool:
+    return value.isupper() and value.lower() in EFFORTS[:4]
+
+
+def _is_json(value: str) -> bool:
+    return value == "application/json"
+
+
+def _are_stops(value: list[str]) -> bool:
+    return len(value) <= MOST_STOPS and all(value)
+
+
+def _is_tier(value: str) -> bool:
+    return value in TIERS
+
+
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     tools = tools_from_wire(value, members.reading)
     if tools is not None:
@@ -301,32 +319,47 @@ def _read_labels(name: str, value: Any, members: Members[Reading]) -> bool:
 
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=_read_model, says=("model",)),
-    "tools": Row(LIST, read=_read_tools, says=("tools",)),
+    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
     "toolConfig": Row(
-        {"functionCallingConfig": Row({"mode": Row(ANYTHING), "allowedFunctionNames": Row(ANYTHING)})},
+        {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
         says=("tool_choice",),
     ),
     "generationConfig": Row(
         {
-            **{name: Row(NUMBER, member, _read_number) for name, member in NUMBERS.items()},
-            **{name: Row(INTEGER, member, _read_count) for name, (member, _) in COUNTS.items()},
-            "stopSequences": Row(TEXTS, "stop"),
-            "responseLogprobs": Row(SWITCH, "logprobs"),
-            "responseMimeType": Row(TEXT, "response_format", _read_format),
-            "responseJsonSchema": Row(ANYTHING, "response_format", _read_format),
+            **{name: Row(NUMBER, member, _read_number, plain=RANGES[member]) for name, member in NUMBERS.items()},
+            **{name: Row(INTEGER, member, _read_count, plain=RANGES[member]) for name, (member, _) in COUNTS.items()},
+            "stopSequences": Row(TEXTS, "stop", plain=_are_stops),
+            "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
+            "responseMimeType": Row(TEXT, "response_format", _read_format, plain=_is_json),
+            "responseJsonSchema": Row(ANYTHING, "response_format", _read_format, plain=is_taken),
             "responseSchema": Row(OBJECT, "response_format", _read_format),
             "thinkingConfig": Row(
-                {"includeThoughts": Row(SWITCH), "thinkingBudget": Row(INTEGER), "thinkingLevel": Row(TEXT)},
+                {
+                    "includeThoughts": Row(SWITCH, plain=()),
+                    "thinkingBudget": Row(INTEGER, plain=(-1, None)),
+                    "thinkingLevel": Row(TEXT, plain=_is_level),
+                },
                 "reasoning",
                 _read_thinking,
             ),
         }
     ),
-    "serviceTier": Row(TEXT, "service_tier"),
+    "serviceTier": Row(TEXT, "service_tier", plain=_is_tier),
     "labels": Row(OBJECT, "metadata", _read_labels),
 }
 _APART: Final = ("contents", "systemInstruction")
+
+
+def _is_unusual(request: Request, body: Wire) -> bool:
+    """Whether a member may be written otherwise than it came for what stands beside it."""
+    reasoning: Reasoning = request.get("reasoning") or {}
+    return (
+        ("tool_choice" in request and not any(tool.get("kind") != "provider" for tool in request.get("tools") or ()))
+        or ("top_logprobs" in request and not request.get("logprobs"))
+        or ("effort" in reasoning and len(reasoning) > 1 and len(reasoning.keys() - {"display"}) > 1)
+        or "cachedContent" in body
+    )
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
@@ -415,7 +448,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _options_to_wire(request["options"], body, writing)
 
 
-_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
 
 # -- sampling and limits
 
@@ -423,17 +456,17 @@ _BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing)
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
     """Writes a number in the range that is taken."""
     loss = writing.loss
-    if name == "seed" and not -SEEDS <= value < SEEDS:
+    low, high = RANGES[name]
+    if name == "seed" and not low <= value <= high:
         loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
     elif name == "top_logprobs" and not writing.source.get("logprobs"):
         severity = severity_of(name, value, "lost")
         loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
     else:
-        low, high = RANGES.get(name, (None, None))
+        code = "unsupported_value"
         if name == "max_output_tokens":
-            value = within(name, within_limit(name, value, writing), 1, None, writing, "limit_exceeded")
-        else:
-            value = within(name, value, low, high, writing)
+            value, code = within_limit(name, value, writing), "limit_exceeded"
+        value = within(name, value, low, high, writing, code)
         _config(body)[_CONFIG_NAMES[name]] = value
 
 
@@ -626,9 +659,8 @@ def _options_to_wire(options: Request, body: Wire, writing: Writing) -> None:
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
     own: Wire = options.get(adapter) or {}
     stored = stored_elsewhere(writing.source, writing.endpoint) is not None
-    system = {"systemInstruction": body.get("systemInstruction")}  # beside which its other name is an option
     for member, value in own.items():
-        left = _read_again({**system, member: value}, writing).get(member)
+        left = _left(member, value, body, writing)
         if stored and is_stored(adapter, member, value):
             report_foreign_option(adapter, member, value, writing.loss, "")
         elif member in _OBJECTS and type(value) is dict:
@@ -669,11 +701,15 @@ def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
     writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
 
 
-def _read_again(members: Wire, writing: Writing) -> Wire:
-    """What of these members would be an option, were they read from the wire."""
-    again = Members(_in_first_names(members, _ROWS, {}), writing.endpoint, writing.reader())
+def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
+    """What of a member would be an option, were it read beside those that are written; None where nothing would."""
+    first = CAMEL.get(member, member)
+    members = {name: body[name] for name in (first,) if name in body}
+    if type(value) is dict and type(present := members.get(member)) is dict:
+        value = {**present, **value}
+    again = Members(_in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
     again.read(_ROWS, ("model", *_APART))
-    return again.options
+    return again.options.get(member)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -1,6 +1,7 @@
 """Answers both ways, and their usage."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
@@ -13,8 +14,16 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._as_read import note
-from interlingua.adapters._kit import THINKING_MEMBERS, Wire, report_foreign_state, report_own_state, report_unknown
+from interlingua.adapters._kit import (
+    NOTHING,
+    THINKING_MEMBERS,
+    Wire,
+    report_foreign_state,
+    report_own_state,
+    report_unknown,
+)
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
@@ -148,30 +157,18 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    encoding: dict[str, Any] = {}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
+    parts, extra = content, {}
     if type(content) is dict:
-        if extra := {name: value for name, value in content.items() if name not in ("role", "parts")}:
-            message["provider_state"] = endpoint.state(fields=extra)
-        if content.get("role") != MODEL:
-            encoding["role"] = [content["role"]] if "role" in content else []
-        if type(content.get("parts")) is not list:
-            encoding["parts"] = "null" if "parts" in content else "absent"
-    else:
-        encoding["content"] = "list" if type(content) is list else "null" if "content" in candidate else "absent"
-    if "index" not in candidate:
-        encoding["index"] = []
-    elif candidate["index"] != position or type(candidate["index"]) is bool:
-        encoding["index"] = [candidate["index"]]
+        parts, extra = content.get("parts"), {name: content[name] for name in content if name not in ("role", "parts")}
+    if extra:
+        message["provider_state"] = endpoint.state(fields=extra)
     raw = candidate.get("finishReason")
     if type(raw) is int:
-        encoding["finish"] = raw
         raw = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
     elif raw is not None and type(raw) is not str:
         fields["finishReason"], raw = raw, None
-    elif raw is None and "finishReason" in candidate:
-        encoding["finish"] = None
     if raw is not None:
         choice["finish_reason_raw"] = raw
     choice["finish_reason"] = finish_reason(raw, blocks)
@@ -183,9 +180,20 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
-    if encoding:
-        note(choice, "choice", endpoint.state, encoding)
+    came = {name: candidate[name] for name in _AROUND if name in candidate}
+    keep_item(choice, came, _around(parts if type(parts) is list else [], extra, position, raw), endpoint, [])
     return choice
+
+
+_AROUND: Final = ("content", "index", "finishReason")
+
+
+def _around(parts: list[Any], extra: Mapping[str, Any], position: int, finish: str | None) -> Wire:
+    """A candidate around what it says."""
+    candidate: Wire = {"content": {**extra, "role": MODEL, "parts": parts}, "index": position}
+    if finish is not None:
+        candidate["finishReason"] = finish
+    return candidate
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
@@ -339,7 +347,6 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     message = choice["message"]
     writing.message = message
     state = writing.owned(choice)
-    encoding = writing.encoding_of(choice).get("choice") or {}
     fields = (state.get("fields") or {}).get("choice")
     fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []
@@ -352,25 +359,9 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         if part is not None:
             parts.append(part)
             written.append((index, block))
-    content: Wire = {"role": MODEL, "parts": parts}
-    if "role" in encoding:
-        content.pop("role")
-        content |= {"role": encoding["role"][0]} if encoding["role"] else {}
-    if "parts" in encoding and not parts:
-        content.pop("parts")
-        content |= {"parts": None} if encoding["parts"] == "null" else {}
-    for name, value in (writing.owned(message).get("fields") or {}).items():
-        content.setdefault(name, value)
-    candidate: Wire = {"content": content, "index": position}
-    if encoding.get("content") == "list":
-        candidate["content"] = parts
-    elif "content" in encoding and not parts:
-        del candidate["content"]
-        candidate |= {"content": None} if encoding["content"] == "null" else {}
-    if "index" in encoding:
-        del candidate["index"]
-        candidate |= {"index": encoding["index"][0]} if encoding["index"] else {}
-    _finish_to_wire(choice, candidate, encoding, writing, path)
+    extra = writing.owned(message).get("fields") or NOTHING
+    candidate: Wire = _around(parts, extra, position, _finish_to_wire(choice, writing, path))
+    candidate = put_back_item(choice, candidate, writing.endpoint, [], writing.loss)
     if writing.same_origin:
         if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]
@@ -392,16 +383,14 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     return candidate
 
 
-def _finish_to_wire(choice: dict[str, Any], candidate: Wire, encoding: dict[str, Any], writing: Writing, path: Path) -> None:  # fmt: skip
-    reason, raw, blocks = choice["finish_reason"], choice.get("finish_reason_raw"), choice["message"]["content"]
+def _finish_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> str | None:
+    reason, blocks = choice["finish_reason"], choice["message"]["content"]
+    raw: str | None = choice.get("finish_reason_raw")
     if writing.same_origin and (finish_reason(raw, blocks) == reason or _is_silent(choice, writing)):
-        if "finish" in encoding:
-            candidate["finishReason"] = encoding["finish"]
-        elif raw is not None:
-            candidate["finishReason"] = raw
-        return
-    candidate["finishReason"] = word = FINISH_WORD.get(reason, "OTHER")
+        return raw
+    word = FINISH_WORD.get(reason, "OTHER")
     report_end(choice, finish_reason(word, blocks), writing.loss, path)
+    return word
 
 
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:

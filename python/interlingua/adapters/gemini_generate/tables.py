@@ -28,6 +28,7 @@ MODEL_MAJOR: Final = re.compile(r"gemini-(\d+)")
 EFFORTS: Final = ("minimal", "low", "medium", "high", "xhigh")
 BUDGETS: Final = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}
 MOST_STOPS: Final = 5
+SEEDS: Final = 2**31  # below, and from its negative on
 RANGES: Final[dict[str, tuple[Any, Any]]] = {
     "temperature": (0, 2),
     "top_p": (0, 1),
@@ -36,8 +37,9 @@ RANGES: Final[dict[str, tuple[Any, Any]]] = {
     "top_k": (1, None),
     "n": (1, 8),
     "top_logprobs": (0, 20),
+    "max_output_tokens": (1, None),
+    "seed": (-SEEDS, SEEDS - 1),
 }
-SEEDS: Final = 2**31  # below, and from its negative on
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
 FINISH: Final = {

@@ -22,7 +22,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.gemini_generate.context import Reading, Writing, members_to_wire, report_cache
-from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, SNAKE, TYPE_NUMBERS, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -84,6 +84,11 @@ _SILENT: Final = frozenset(
 tool that callers of OpenAI often put into the schema."""
 
 _MOST_LEVELS: Final = 64
+
+
+def is_taken(schema: Any) -> bool:
+    """Whether the wire takes a schema as it is."""
+    return _fits(schema, 0)
 
 
 def _fits(schema: Any, level: int) -> bool:
@@ -371,6 +376,36 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
         fields = {key: item for key, item in members.items() if key not in _FUNCTION}
         tool["provider_state"] = reading.state(fields=fields)
     return tool
+
+
+def are_plain(tools: list[Any]) -> bool:
+    """Whether tools are written as they came: functions in one list, with objects that the wire takes, or others."""
+    lists = 0
+    for tool in tools:
+        if type(tool) is not dict or len(tool) != 1 or not SNAKE.isdisjoint(tool):
+            return False
+        functions = tool.get("functionDeclarations", _OTHERS)
+        if type(functions) is not list or not functions:
+            return False
+        lists += functions is not _OTHERS
+        for function in functions:
+            if type(function) is not dict or "parameters" in function or not SNAKE.isdisjoint(function):
+                return False
+            schema = function.get("parametersJsonSchema", _PLAIN_OBJECT)
+            if type(function.get("description", "")) is not str or not (
+                _fits(schema, 0) and schema.get("type") == "object"
+            ):
+                return False
+    return lists < 2
+
+
+_PLAIN_OBJECT: Final[Schema] = {"type": "object"}
+_OTHERS: Final[list[Any]] = [{}]
+
+
+def is_mode(value: Any) -> bool:
+    """Whether a mode stands alone, and is written as it came."""
+    return type(value) is str and value in _MODES.back
 
 
 _MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})

@@ -18,12 +18,13 @@ from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     keep,
+    report_own_state,
     report_unknown,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_responses.built_in import CALLS, FORMS, OUTPUTS, answered, call_members, called
+from interlingua.adapters.openai_responses.built_in import CALLS, FORMS, OUTPUTS, answered, call_members, called, ran
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -34,7 +35,7 @@ from interlingua.adapters.openai_responses.parts import (
     report_reading,
     text_kind,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Answers, Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -217,16 +218,15 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     value, writing = block["value"], turn.writing
     reading = Reading(writing.endpoint)
     canonical: str | None = None
-    if value.get("type") in CALLS or value.get("type") in OUTPUTS:
-        outputs, results = _answers_apart(turn)
-        reading.among(outputs)
-        call_id = answered_call(value)
-        apart = isinstance(call_id, str) and any(answered_call(item) == call_id for item in outputs)
-        if apart and not writing.reply and not reading.has_run(call_id):
+    if (value.get("type") in CALLS or value.get("type") in OUTPUTS) and isinstance(
+        call_id := answered_call(value), str
+    ):
+        reading.ran, apart, results = _answers_apart(turn)
+        if call_id in apart and call_id not in reading.ran and not writing.reply:
             message = "calls that the client runs, and what it answers, are calls and results"
             _leave(block, path, turn, "unsupported_value", message)
             return
-        canonical = results.get(call_id) if isinstance(call_id, str) else None
+        canonical = results.get(call_id)
     read = item_from_wire(value, reading, starts=False)
     if canonical is not None and read is not None and read[0]["type"] == "tool_use":
         read[0]["id"] = canonical
@@ -242,9 +242,9 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
         turn.writing.calls.setdefault(call_id, "provider")
 
 
-def _answers_apart(turn: _Turn) -> tuple[list[Wire], dict[Any, str]]:
-    """What answers calls that are kept whole: items that are kept whole as well, and, by the wire id of the call, the
-    canonical ids that results name."""
+def _answers_apart(turn: _Turn) -> Answers:
+    """What answers calls that are kept whole: the wire ids of the calls that the provider has run, of those whose output is
+    an item that is kept whole as well, and, by the wire id of the call, the canonical ids that results name."""
     writing = turn.writing
     if writing.answers is None:
         outputs: list[Wire] = []
@@ -255,7 +255,8 @@ def _answers_apart(turn: _Turn) -> tuple[list[Wire], dict[Any, str]]:
                     outputs.append(block["value"])
                 elif block["type"] == "tool_result" and "provider_state" in block:
                     results[writing.owned(block).get("id")] = block["tool_use_id"]
-        writing.answers = outputs, results
+        named = [answered_call(item) for item in outputs]
+        writing.answers = ran(outputs), {wire_id for wire_id in named if isinstance(wire_id, str)}, results
     return writing.answers
 
 
@@ -416,7 +417,10 @@ def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> 
             item["id"] = encoding["item_id"]
     elif writing.answer:
         item["id"] = made_id("ctc_" if "input" in item else "fc_", writing.identity, call_id)
-    if state:
+    if BUILT_IN in encoding:
+        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
+        _item_members(item, NOTHING, encoding)
+    elif state:
         _item_members(item, {"fields": state.get("fields")}, encoding)
     if writing.answer:
         item.setdefault("status", "completed")

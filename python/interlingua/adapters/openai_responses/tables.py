@@ -61,6 +61,10 @@ ELSEWHERE: Final = ("previous_response_id", "conversation", "prompt")
 """Members that name a conversation, or the beginning of one, that the provider keeps."""
 
 
+Answers = tuple[set[str], set[str], dict[Any, str]]
+"""What answers calls that are kept whole, as `items` finds it."""
+
+
 class Reading:
     """Reads one body: whose it is, and which call has which canonical id."""
 
@@ -69,13 +73,13 @@ class Reading:
         "_calls",
         "_ids",
         "_items",
-        "_ran",
         "_whose",
         "breakpoints",
         "endpoint",
         "found",
         "kinds",
         "names",
+        "ran",
     )
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
@@ -83,8 +87,9 @@ class Reading:
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
+        self.ran: set[str] | None = None
+        """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
         self._items: list[Any] = []
-        self._ran: set[str] | None = None
         self.found: list[list[dict[str, Any]]] = []
         """The tools that each search of the client gave."""
         self._whose = endpoint.state()
@@ -115,15 +120,15 @@ class Reading:
     def among(self, items: list[Any]) -> None:
         """Says among which items a call stands: they tell whether the provider has run it."""
         self._items = items
-        self._ran = None
+        self.ran = None
 
     def has_run(self, wire_id: Any) -> bool:
         """Whether the provider has run a call of a shell itself."""
         if not isinstance(wire_id, str):
             return False
-        if self._ran is None:
-            self._ran = ran(self._items)
-        return wire_id in self._ran
+        if self.ran is None:
+            self.ran = ran(self._items)
+        return wire_id in self.ran
 
     def kind_of(self, wire_id: Any) -> str | None:
         """The kind of a call that came before: function, custom, or the name of a built-in tool; None where there is none."""
@@ -162,7 +167,7 @@ class Writing(Target):
         self.whole = reply and self.same_origin
         self.calls: dict[str, str] = {}
         self.apart: set[str] = set()
-        self.answers: tuple[list[dict[str, Any]], dict[Any, str]] | None = None
+        self.answers: Answers | None = None
         self.found: list[str] = []
 
     def reader(self) -> Reading:
