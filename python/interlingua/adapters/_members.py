@@ -88,15 +88,15 @@ class Row(NamedTuple):
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
-    is not that one alone. A value of this type is written as it came, whatever stands beside it, within the range `plain` (None:
-    no bound; empty: any value), or where `plain` says so; where that is not known, the row has none.
+    is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
+    value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
     """
 
     kind: Any
     member: str = ""
     read: "Reader | None" = None
     says: tuple[str, ...] = ()
-    plain: tuple[Any, ...] | Callable[[Any], bool] | None = None
+    plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None
 
 
 Rows = Mapping[str, Row]
@@ -127,7 +127,7 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
     return None
 
 
-def are_words(texts: list[str]) -> bool:
+def are_words(texts: list[str], _: Wire) -> bool:
     """Whether there are texts, each with visible characters."""
     return bool(texts) and all(text.strip() for text in texts)
 
@@ -282,10 +282,10 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 
 # ---------------------------------------------------------------------------------------------- as they were read
 
-# A writer of members does not ask where a request came from. When a request is read, its members are written once, as those
-# of any other request are. A member that comes out otherwise than it came in was spelt in another way, or is odd and would
-# be repaired: it is kept as it came, and put back while the request still says the same there, and the same would be
-# written and reported of it.
+# A writer of members does not ask where a request came from. When a request is read, its members are written once, unless
+# they are seen to be plain. A member that comes out otherwise than it came in was spelt in another way, or is odd and would be
+# repaired: it is kept as it came, and put back while the request still says the same there, and the same would be written and
+# reported of it.
 
 
 class Body(NamedTuple):
@@ -294,6 +294,7 @@ class Body(NamedTuple):
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
     `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
+    Nothing is known to be plain at a provider whose dialect has one of the `switches`.
     """
 
     rows: Rows
@@ -302,24 +303,27 @@ class Body(NamedTuple):
     writing: Callable[[Request, Endpoint, Loss], Writing]
     always: tuple[str, ...] = ()
     free: bool = False
+    switches: frozenset[str] = frozenset()
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
         `unusual` says that some may be, for what stands beside them."""
         silent: Wire = {}
+        known = self.switches.isdisjoint(endpoint.dialect)
         whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
-        if not may_differ(unusual or not (whole and self._is_plain(body, silent))):
+        if not may_differ(unusual or not (known and whole and self._is_plain(body, silent))):
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
         loss, spelt = Loss(), Wire()
-        written = self._as_any_other(request, body, endpoint, loss)
+        written = self._written_again(request, body, endpoint, loss)
         self._compare("", body, written, self.rows, spelt)
         if spelt:
             for place, kept in spelt.items():
-                if place in body and place not in written and _says_nothing(body[place]):
-                    continue
-                kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+                value, row = body.get(place), self.rows.get(place)
+                unsaid = place not in written and (value is None or (row is not None and _is_empty(value, row)))
+                if place not in body or not unsaid or loss.about(self._said(place), _option(place, endpoint)):
+                    kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spelt
 
     def put_back(self, body: Wire, writing: Writing) -> None:
@@ -328,8 +332,9 @@ class Body(NamedTuple):
         spelt: Wire = writing.encoding.get("members") or {}
         endpoint, loss = writing.endpoint, writing.loss
         fits = {
-            place: writing.whole or self._is_as_then(place, kept, writing.source, body, endpoint, loss)
+            place: writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
             for place, kept in spelt.items()
+            if "imprint" in kept
         }
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
@@ -343,37 +348,38 @@ class Body(NamedTuple):
             else:
                 item.pop(name, None)
             loss.retract(said, _option(place, endpoint))
+        for place, kept in spelt.items():
+            said, option = self._said(place), _option(place, endpoint)
+            if "imprint" not in kept and place not in body and not loss.about(said, option):
+                body[place] = kept["raw"]  # it said nothing, as now
 
     def _is_plain(self, body: Wire, silent: Wire) -> bool:
         """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
         for name, value in body.items():
             row = self.rows.get(name)
-            if value == {} and (row is None or type(row.kind) is not dict):
-                return False  # it may be an option
-            if value is None or ((row is not None or name in self.apart) and _says_nothing(value)):
+            if value is None or (row is not None and _is_empty(value, row)):
                 silent[name] = {"raw": value}
-            elif name not in self.apart and not _is_plain(value, row, self.free):
+            elif name in self.apart:
+                if not value:
+                    return False
+            elif not _is_plain(value, row, body, self.free):
                 return False
         return True
 
-    def _as_any_other(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
-        """The members as a request of no origin is written, to a model of which nothing is known. Words that the reader kept
-        stay, and so do names of tools that do not fit the wire: they stand in the messages too."""
-        bare = {name: value for name, value in request.items() if name != "provider_state"}
-        encoding = request["provider_state"].get("encoding", NOTHING)
-        if words := {name: word for name, word in encoding.items() if name not in ("read", "odd")}:
-            bare["provider_state"] = endpoint.state(encoding=words)
-        target = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+    def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
+        """The members as they are written to their own wire, and to a model of which nothing is known."""
+        if endpoint.model is not None or endpoint.capabilities:
+            endpoint = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         written: Wire = {self.apart[0]: []}
         left = (request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING  # no list: it is an option
         for place in self.apart:
             item, name = _inner(body, place)
-            if item is not None and item.get(name) and place not in left:
+            if item is not None and item.get(name) and not (left and name in (_inner(left, place)[0] or NOTHING)):
                 there = written
                 for step in place.split("/")[:-1]:
                     there = there.setdefault(step, {})
                 there[name] = item[name]
-        self.write(bare, written, self.writing(bare, target, loss))
+        self.write(request, written, self.writing(request, endpoint, loss))
         return written
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
@@ -400,11 +406,6 @@ class Body(NamedTuple):
         reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
         return imprint([asked, [request.get(member) for member in said], written, reported], "member")
 
-    def _is_as_then(self, place: str, kept: Wire, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> bool:
-        if "imprint" in kept:
-            return bool(kept["imprint"] == self._imprint(place, request, body, endpoint, loss))
-        return place not in body  # it said nothing
-
     def _said(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
         said: tuple[str, ...] = ()
@@ -424,23 +425,23 @@ def _says_nothing(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
-def _is_plain(value: Any, row: Row | None, free: bool) -> bool:
+def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
     if row is None:
         return free and value is not None
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
         for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
-            if not _is_plain(item, row.kind.get(name), free):
+            if not _is_plain(item, row.kind.get(name), body, free):
                 return False
         return True
     plain = row.plain
-    if plain is None or _is_empty(value, row) or not _FITS[row.kind](value):
+    if plain is None or value == "" or _is_empty(value, row) or not _FITS[row.kind](value):
         return False
     if row.kind in _WHOLE and type(value) is not int:
         return False
     if not isinstance(plain, tuple):
-        return plain(value)
+        return plain(value, body)
     if not plain:
         return True
     lowest, highest = plain
@@ -470,11 +471,13 @@ def _is_same(left: Any, right: Any) -> bool:
     return bool(left == right)
 
 
-def _inner(body: Wire, place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
+def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:
     """The object that holds a place, where there is one, and the name of the place in it. `copied`: to be written into, for
     what an option says is the caller's."""
+    item: Any = body
+    if "/" not in place:
+        return item, place
     *above, name = place.split("/")
-    item = body
     for step in above:
         inner = item.get(step)
         if type(inner) is not dict:

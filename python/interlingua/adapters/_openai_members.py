@@ -33,7 +33,9 @@ Request = dict[str, Any]
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _VERBOSITIES: Final = ("low", "medium", "high")
-_MOST_LOGPROBS: Final = 20
+MOST_LOGPROBS: Final = 20
+_MOST_PAIRS: Final = 16
+_TIERS: Final = ("auto", "default", "flex", "priority")
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
 
 
@@ -69,7 +71,7 @@ def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
         severity = severity_of(name, value, SEVERITY[name])
         writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
     else:
-        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
+        body[name] = within(name, value, 0, MOST_LOGPROBS, writing, "limit_exceeded")
 
 
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
@@ -98,14 +100,18 @@ def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> N
 def _kept_metadata(name: str, value: dict[str, Any], writing: Target) -> dict[str, str]:
     kept: dict[str, str] = {}
     for key, item in value.items():
-        if not isinstance(item, str) or len(key) > 64 or len(item) > 512:
+        if not _is_pair(key, item):
             message = "the wire keeps texts of up to 512 characters under names of up to 64"
             writing.loss.drop((name, key), "unsupported_value", "weakened", message)
-        elif len(kept) == 16:
+        elif len(kept) == _MOST_PAIRS:
             writing.loss.drop((name, key), "limit_exceeded", "weakened", "the wire keeps 16 pairs")
         else:
             kept[key] = item
     return kept
+
+
+def _is_pair(key: str, item: Any) -> bool:
+    return type(item) is str and len(item) <= 512 and len(key) <= 64
 
 
 def effort(value: Mapping[str, Any], writing: Target) -> str | None:
@@ -208,25 +214,65 @@ def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
     for member in ("description", "schema", "strict"):
         if value.get(member) is not None:
             schema[member] = value[member]
-    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict")):
+    kept = writing.same("response_format")  # a schema is long to look through
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict"), kept=kept):
         del schema["strict"]
     return schema
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
+
+def beside_tools(value: Any, body: Wire) -> bool:
+    """Whether a word or a switch stands beside tools, without which it is refused."""
+    return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
+
+
+def _is_kept(value: Wire, _: Wire) -> bool:
+    return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
+
+
+def _is_tier(value: str, _: Wire) -> bool:
+    return value in _TIERS
+
+
+def is_effort(value: Any, _: Wire) -> bool:
+    """Whether a word asks for reasoning, as far as is known here."""
+    return value in EFFORTS
+
+
+def is_verbosity(value: Any, _: Wire) -> bool:
+    """Whether a word says how long the answer should be, as far as is known here."""
+    return value in _VERBOSITIES
+
+
+def is_bare_format(value: Wire) -> bool:
+    """Whether a form of answer has a type alone."""
+    return len(value) == 1 and value.get("type") in ("text", "json_object")
+
+
+def is_named_schema(schema: Any) -> bool:
+    """Whether what asks for an answer by a schema has a name that fits, and says no more than is known here."""
+    if type(schema) is not dict or None in schema.values() or schema_from_wire(schema) is None:
+        return False
+    name = schema.get("name")
+    return type(name) is str and is_plain_name(name, LONGEST_TOOL_NAME)
+
+
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",)),
-    "temperature": Row(NUMBER, "temperature"),
-    "top_p": Row(NUMBER, "top_p"),
-    "top_logprobs": Row(COUNT, "top_logprobs"),
-    "stream": Row(SWITCH, "stream"),
-    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls"),
-    "service_tier": Row(TEXT, "service_tier"),
-    "user": Row(TEXT, "user"),
-    "metadata": Row(OBJECT, "metadata"),
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "temperature": Row(NUMBER, "temperature", plain=_RANGES["temperature"]),
+    "top_p": Row(NUMBER, "top_p", plain=_RANGES["top_p"]),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS)),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": Row(TEXT, "service_tier", plain=_is_tier),
+    "user": Row(TEXT, "user", plain=()),
+    "metadata": Row(OBJECT, "metadata", plain=_is_kept),
 }
 """The members that both wires spell alike."""
+SWITCHES: Final = frozenset(("unsupported", "ranges", "response_formats", "service_tiers"))
+"""The switches of both wires by which members are written otherwise than they may come."""
 
 
 def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:

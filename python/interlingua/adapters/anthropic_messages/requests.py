@@ -248,11 +248,11 @@ def _read_output_format(name: str, value: Any, members: Members[Reading]) -> boo
     return True
 
 
-def _is_top_k(value: Any) -> bool:
+def _is_top_k(value: Any, _: Wire) -> bool:
     return type(value) is int and value >= 0
 
 
-def _is_user(value: Wire) -> bool:
+def _is_user(value: Wire, _: Wire) -> bool:
     return value.keys() == {"user_id"} and type(value["user_id"]) is str
 
 

@@ -275,7 +275,7 @@ _ROWS: Final[Rows] = {
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=bool), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
     ),
     "outputConfig": Row(
         {

@@ -413,7 +413,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 _APART: Final = ("messages", "strict_tools", "documents")
 
 
-def _are_stops(texts: list[str]) -> bool:
+def _are_stops(texts: list[str], _: Wire) -> bool:
     return 0 < len(texts) <= _MOST_STOPS and "" not in texts
 
 

@@ -276,19 +276,19 @@ def _format_from_wire(formats: Wire) -> dict[str, Any] | None:
             return None
 
 
-def _is_level(value: str) -> bool:
+def _is_level(value: str, _: Wire) -> bool:
     return value.isupper() and value.lower() in EFFORTS[:4]
 
 
-def _is_json(value: str) -> bool:
+def _is_json(value: str, _: Wire) -> bool:
     return value == "application/json"
 
 
-def _are_stops(value: list[str]) -> bool:
+def _are_stops(value: list[str], _: Wire) -> bool:
     return len(value) <= MOST_STOPS and all(value)
 
 
-def _is_tier(value: str) -> bool:
+def _is_tier(value: str, _: Wire) -> bool:
     return value in TIERS
 
 

@@ -86,7 +86,7 @@ tool that callers of OpenAI often put into the schema."""
 _MOST_LEVELS: Final = 64
 
 
-def is_taken(schema: Any) -> bool:
+def is_taken(schema: Any, _: Wire) -> bool:
     """Whether the wire takes a schema as it is."""
     return _fits(schema, 0)
 
@@ -378,7 +378,7 @@ def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
     return tool
 
 
-def are_plain(tools: list[Any]) -> bool:
+def are_plain(tools: list[Any], _: Wire) -> bool:
     """Whether tools are written as they came: functions in one list, with objects that the wire takes, or others."""
     lists = 0
     for tool in tools:
@@ -403,7 +403,7 @@ _PLAIN_OBJECT: Final[Schema] = {"type": "object"}
 _OTHERS: Final[list[Any]] = [{}]
 
 
-def is_mode(value: Any) -> bool:
+def is_mode(value: Any, _: Wire) -> bool:
     """Whether a mode stands alone, and is written as it came."""
     return type(value) is str and value in _MODES.back
 

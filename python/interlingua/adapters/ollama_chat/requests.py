@@ -378,11 +378,11 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-def _is_think(value: Any) -> bool:
+def _is_think(value: Any, _: Wire) -> bool:
     return type(value) is bool or value in LEVELS
 
 
-def _is_format(value: Any) -> bool:
+def _is_format(value: Any, _: Wire) -> bool:
     return value == "json" or type(value) is dict
 
 

@@ -38,8 +38,15 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._openai_members import (
+    MOST_LOGPROBS,
     SHARED_ROWS,
+    SWITCHES,
     asked_format,
+    beside_tools,
+    is_bare_format,
+    is_effort,
+    is_named_schema,
+    is_verbosity,
     metadata,
     record_quirks,
     sampling,
@@ -193,7 +200,8 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> No
 def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
     body[name] = value
     asked = "stream_options" in (writing.source.get("options") or NOTHING).get(NAME, NOTHING)
-    if value and not asked and writing.dialect.get("stream_options") is not False:
+    silent = writing.dialect.get("stream_options") is False or writing.encoding.get("usage") == "unasked"
+    if value and not (asked or silent):
         body["stream_options"] = _INCLUDE_USAGE
 
 
@@ -278,6 +286,8 @@ def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
     """
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
+    if body.get("stream") is True and "stream_options" not in body:
+        members.words["usage"] = "unasked"
     return members
 
 
@@ -378,35 +388,73 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _read_stream_options(name: str, value: Any, members: Members[Reading]) -> bool:
     """What is asked for with every stream goes without saying."""
-    usual = value == _INCLUDE_USAGE and value["include_usage"] is True and members.body.get("stream") is True
-    return usual and members.endpoint.dialect.get("stream_options") is not False
+    return _is_usual(value, members.body) and members.endpoint.dialect.get("stream_options") is not False
+
+
+# -- what is written as it came
+
+
+def _is_usual(value: Any, body: Wire) -> bool:
+    return bool(value == _INCLUDE_USAGE) and value["include_usage"] is True and body.get("stream") is True
+
+
+def _is_stream(value: bool, body: Wire) -> bool:
+    return body.get("stream_options", _INCLUDE_USAGE) is not None
+
+
+def _are_asked(value: int, body: Wire) -> bool:
+    return value <= MOST_LOGPROBS and body.get("logprobs") is True
+
+
+def _are_stops(value: Any, _: Wire) -> bool:
+    return type(value) is list and 0 < len(value) <= 4
+
+
+def _is_format(value: Wire, _: Wire) -> bool:
+    named = len(value) == 2 and value.get("type") == "json_schema" and is_named_schema(value.get("json_schema"))
+    return named or is_bare_format(value)
+
+
+def _is_choice(value: Any, body: Wire) -> bool:
+    return value in ("auto", "none", "required") and beside_tools(value, body)
 
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "messages": Row(LIST, says=("messages",)),
-    "max_completion_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",)),
-    "max_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",)),
-    "frequency_penalty": Row(NUMBER, "frequency_penalty"),
-    "presence_penalty": Row(NUMBER, "presence_penalty"),
+    "max_completion_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
+    "max_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
+    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2)),
+    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2)),
     "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
-    "seed": Row(INTEGER, read=_read_seed, says=("seed",)),
+    "seed": Row(INTEGER, read=_read_seed, says=("seed",), plain=()),
     "random_seed": Row(INTEGER, read=_read_seed, says=("seed",)),
-    "stop": Row(TEXT_OR_TEXTS, read=_read_stop, says=("stop",)),
-    "n": Row(ANSWERS, "n"),
-    "logprobs": Row(SWITCH, "logprobs"),
+    "stop": Row(TEXT_OR_TEXTS, read=_read_stop, says=("stop",), plain=_are_stops),
+    "n": Row(ANSWERS, "n", plain=(1, None)),
+    "logprobs": Row(SWITCH, "logprobs", plain=()),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked),
     "tools": Row(LIST, read=_read_tools),
     "functions": Row(LIST, read=_read_functions),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
     "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
-    "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
+    "response_format": Row(OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
     **{name: Row(ANYTHING, read=settings_from_wire, says=("reasoning",)) for name in SETTINGS},
-    "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",)),
-    "verbosity": Row(TEXT, "verbosity"),
+    "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",), plain=is_effort),
+    "verbosity": Row(TEXT, "verbosity", plain=is_verbosity),
     "cache_control": Row(ANYTHING, read=_read_cache, says=("cache",)),
-    "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",)),
+    "stream": Row(SWITCH, "stream", plain=_is_stream),
+    "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",), plain=_is_usual),
 }
-_BODY: Final = Body(_ROWS, ("messages", "tools", "functions"), _members_to_wire, Writing)
+_BODY: Final = Body(
+    _ROWS,
+    ("messages", "tools", "functions"),
+    _members_to_wire,
+    Writing,
+    free=True,
+    switches=SWITCHES
+    | {"max_stop", "reasoning_control", "reasoning_members", "seed_name", "stream_options"}
+    | {"tool_choices", "tool_choices_thinking", "tool_choice_required"},
+)
 
 
 _OPTIONS: Final = Options(

@@ -187,16 +187,34 @@ def answered(item: Wire, name: str) -> bool:
             return False
 
 
+def answered_call(item: Wire) -> Any:
+    """The wire id of the call that an item answers: in one kind of items the documents call it `id`."""
+    named = item.get("call_id")
+    return item.get("id") if named is None and item.get("type") == "local_shell_call_output" else named
+
+
+def is_one_of(item: Wire, kinds: frozenset[str]) -> bool:
+    """Whether an item is of one of these kinds."""
+    kind = item.get("type")
+    return isinstance(kind, str) and kind in kinds
+
+
 def ran(items: list[Any]) -> set[str]:
-    """The calls of a shell that the provider has run: among the items is what they gave, as an item of the provider."""
-    return {
-        item["call_id"]
-        for item in items
-        if isinstance(item, dict)
-        and item.get("type") == "shell_call_output"
-        and isinstance(item.get("id"), str)
-        and isinstance(item.get("call_id"), str)
-    }
+    """The calls that stay items of the provider, by what answers them: those of a shell that the provider has run itself, and
+    those whose output cannot be read."""
+    found: set[str] = set()
+    for item in items:
+        if not isinstance(item, dict) or not is_one_of(item, OUTPUTS):
+            continue
+        call_id = answered_call(item)
+        run_there = item["type"] == "shell_call_output" and isinstance(item.get("id"), str)
+        if isinstance(call_id, str) and (run_there or not _is_answer(item)):
+            found.add(call_id)
+    return found
+
+
+def _is_answer(item: Wire) -> bool:
+    return any(answered(item, name) for name in FORMS)
 
 
 def _are_objects(values: list[Any]) -> bool:

@@ -24,7 +24,17 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters.openai_responses.built_in import CALLS, FORMS, OUTPUTS, answered, call_members, called, ran
+from interlingua.adapters.openai_responses.built_in import (
+    CALLS,
+    FORMS,
+    OUTPUTS,
+    answered,
+    answered_call,
+    call_members,
+    called,
+    is_one_of,
+    ran,
+)
 from interlingua.adapters.openai_responses.parts import (
     MARK,
     TEXT,
@@ -218,9 +228,7 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     value, writing = block["value"], turn.writing
     reading = Reading(writing.endpoint)
     canonical: str | None = None
-    if (value.get("type") in CALLS or value.get("type") in OUTPUTS) and isinstance(
-        call_id := answered_call(value), str
-    ):
+    if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.reply:
             message = "calls that the client runs, and what it answers, are calls and results"
@@ -251,13 +259,27 @@ def _answers_apart(turn: _Turn) -> Answers:
         results: dict[Any, str] = {}
         for message in turn.request["messages"]:
             for block in message["content"]:
-                if block["type"] == "opaque" and writing.endpoint.owns(block) and block["value"].get("type") in OUTPUTS:
+                if block["type"] == "opaque" and writing.endpoint.owns(block) and is_one_of(block["value"], OUTPUTS):
                     outputs.append(block["value"])
                 elif block["type"] == "tool_result" and "provider_state" in block:
                     results[writing.owned(block).get("id")] = block["tool_use_id"]
         named = [answered_call(item) for item in outputs]
-        writing.answers = ran(outputs), {wire_id for wire_id in named if isinstance(wire_id, str)}, results
+        apart = {wire_id for wire_id in named if isinstance(wire_id, str)} - _unreadable_calls(turn)
+        writing.answers = ran(outputs), apart, results
     return writing.answers
+
+
+def _unreadable_calls(turn: _Turn) -> set[str]:
+    """The wire ids of the calls that are kept whole because they cannot be read as calls: their outputs are kept whole, too."""
+    found: set[str] = set()
+    for message in turn.request["messages"]:
+        for block in message["content"]:
+            if block["type"] == "opaque" and turn.writing.endpoint.owns(block) and is_one_of(block["value"], CALLS):
+                read = item_from_wire(block["value"], Reading(turn.writing.endpoint), starts=False)
+                call_id = answered_call(block["value"])
+                if isinstance(call_id, str) and read is not None and read[0]["type"] == "opaque":
+                    found.add(call_id)
+    return found
 
 
 # -- text
@@ -742,7 +764,7 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> 
     if found is None or not isinstance(call_id, str):
         return None
     name, arguments = found
-    if name == "shell" and reading.has_run(call_id):
+    if reading.has_run(call_id):
         return None
     form = FORMS[name]
     encoding: dict[str, Any] = {BUILT_IN: name}
@@ -775,12 +797,6 @@ def answers(item: Wire, reading: Reading) -> bool:
     """Whether an item is what the client answered to a call of a built-in tool that it runs."""
     name = reading.kind_of(answered_call(item))
     return name is not None and answered(item, name)
-
-
-def answered_call(item: Wire) -> Any:
-    """The wire id of the call that an item answers: in one kind of items the documents call it `id`."""
-    named = item.get("call_id")
-    return item.get("id") if named is None and item.get("type") == "local_shell_call_output" else named
 
 
 _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))

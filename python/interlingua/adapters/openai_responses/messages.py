@@ -24,8 +24,8 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
-from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, listed
-from interlingua.adapters.openai_responses.items import answered_call, is_message, item_from_wire, turn_to_wire
+from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
+from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tools import are_offered

@@ -30,8 +30,14 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
+    SWITCHES,
     asked_format,
+    beside_tools,
     effort,
+    is_bare_format,
+    is_effort,
+    is_named_schema,
+    is_verbosity,
     metadata,
     record_quirks,
     report_reasoning,
@@ -384,23 +390,45 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return choice is not None
 
 
+def _is_format(value: Wire, _: Wire) -> bool:
+    schema = {name: item for name, item in value.items() if name != "type"}
+    return is_bare_format(value) or (
+        value.get("type") == "json_schema" and "schema" in value and is_named_schema(schema)
+    )
+
+
+def _without_logprobs(value: list[Any], _: Wire) -> bool:
+    return LOGPROBS not in value
+
+
+def _is_choice(value: Any, body: Wire) -> bool:
+    return value in ("auto", "none", "required") and beside_tools(value, body)
+
+
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "input": Row(ANYTHING),
     "instructions": Row(TEXT, read=_never),
-    "max_output_tokens": Row(COUNT, "max_output_tokens"),
-    "include": Row(LIST, read=_read_include, says=("logprobs",)),
+    "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None)),
+    "include": Row(LIST, read=_read_include, says=("logprobs",), plain=_without_logprobs),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
     "text": Row(
-        {"verbosity": Row(TEXT, says=("verbosity",)), "format": Row(OBJECT, says=("response_format",))},
+        {
+            "verbosity": Row(TEXT, says=("verbosity",), plain=is_verbosity),
+            "format": Row(OBJECT, says=("response_format",), plain=_is_format),
+        },
         read=_read_text_settings,
     ),
     "reasoning": Row(
-        {"effort": Row(TEXT, says=("reasoning",)), "summary": Row(TEXT, says=("reasoning",))}, read=_read_reasoning
+        {
+            "effort": Row(TEXT, says=("reasoning",), plain=is_effort),
+            "summary": Row(TEXT, says=("reasoning",), plain=()),
+        },
+        read=_read_reasoning,
     ),
 }
-_BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing, free=True, switches=SWITCHES)
 
 
 _OPTIONS: Final = Options(

@@ -123,7 +123,7 @@ class Reading:
         self.ran = None
 
     def has_run(self, wire_id: Any) -> bool:
-        """Whether the provider has run a call of a shell itself."""
+        """Whether a call stays an item of the provider, by what answers it."""
         if not isinstance(wire_id, str):
             return False
         if self.ran is None:

@@ -403,6 +403,9 @@ def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[
     taken = set(names)
     if len(taken) != len(names):
         return None
+    for wire in among if isinstance(among, list) else ():
+        if (own := built_in(wire)) is not None:
+            taken.add(own.name)
     tools: list[Tool] = []
     for position, item in enumerate(items):
         found = tools_from_wire(item["tools"], reading, taken)
