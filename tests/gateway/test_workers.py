@@ -80,7 +80,7 @@ def served(*arguments: str, count: int = 2, ends: int | None = 0) -> Iterator[Se
         assert "Traceback" not in "".join(log), "".join(log)
 
 
-def until(holds: Callable[[], bool], seconds: float = 20) -> None:
+def until(holds: Callable[[], bool], seconds: float = 60) -> None:
     """Waits until something holds."""
     end = time.monotonic() + seconds
     while not holds():
@@ -102,41 +102,39 @@ def test_all_serve_and_a_killed_one_is_started_again() -> None:
         assert at.about["workers"] == 3
         until(lambda: len(at.pids) == 3)
         failed: list[str] = []
-        done = 0
+        done: list[str] = []
         stop = threading.Event()
 
         def load() -> None:
-            nonlocal done
             while not stop.is_set():
                 try:
-                    assert at.ask()["type"] == "message"
-                    done += 1
-                except (OSError, HTTPException, AssertionError) as problem:
+                    done.append(at.ask()["id"])
+                except (OSError, HTTPException) as problem:
                     failed.append(repr(problem))
 
         callers = [threading.Thread(target=load) for _ in range(4)]
         for one in callers:
             one.start()
-        until(lambda: done > 20)
+        until(lambda: len(done) > 20)
         before = at.pids
         os.kill(before[1], signal.SIGKILL)
         until(lambda: at.pids[1] != before[1])
-        since = done
-        until(lambda: done > since + 20)
+        since = len(done)
+        until(lambda: len(done) > since + 20)
         stop.set()
         for one in callers:
             one.join()
-        assert len(failed) <= len(callers)  # what ran in the dead one, each at most once
+        assert len(failed) <= len(callers), failed  # what ran in the dead one, each at most once
         counted = dict(line.rsplit(" ", 1) for line in at.ask("/metrics").splitlines() if line[:1] != "#")
         name = f'interlingua_calls_total{{model="{MODEL}",outcome="ok",wire="anthropic_messages"}}'
-        assert done <= float(counted[name]) <= done + len(failed)
+        assert len(done) <= float(counted[name]) <= len(done) + len(failed)
         assert float(counted["interlingua_running_calls"]) == 0
         assert {at.pids[number] for number in (0, 2)} == {before[0], before[2]}
 
 
 def test_sigterm_drains_all() -> None:
     """What runs is finished, on whichever worker; nothing is left behind."""
-    with served("--pace", "1") as at:
+    with served("--pace", "5") as at:
         until(lambda: len(at.pids) == 2)
         answers: list[bytes] = []
 
@@ -257,7 +255,7 @@ def test_calls_are_told_by_whichever_worker_is_asked() -> None:
 def test_a_session_has_one_turn_at_a_time(tmp_path: Path) -> None:
     """Also when the calls come to different processes: the row of the session is the lock."""
     database = f"sqlite:///{tmp_path / 'chats.db'}"
-    with served("--sessions", database, "--pace", "1", count=3) as at:
+    with served("--sessions", database, "--pace", "5", count=3) as at:
         until(lambda: len(at.pids) == 3)
 
         def stub() -> Any:

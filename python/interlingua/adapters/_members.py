@@ -312,12 +312,14 @@ class Body(NamedTuple):
         known = self.switches.isdisjoint(endpoint.dialect)
         whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
         if not may_differ(unusual or not (known and whole and self._is_plain(body, silent))):
+            _leave_to_messages(silent, request)
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
         loss, spelt = Loss(), Wire()
         written = self._written_again(request, body, endpoint, loss)
         self._compare("", body, written, self.rows, spelt)
+        _leave_to_messages(spelt, request)
         if spelt:
             for place, kept in spelt.items():
                 value, row = body.get(place), self.rows.get(place)
@@ -449,6 +451,18 @@ def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
 
 
 _ABSENT: Final = object()
+_INSTRUCTIONS: Final = ("system", "instructions")
+
+
+def _leave_to_messages(spelt: Wire, request: Request) -> None:
+    """Takes out instructions without a word that are the first message of the request: it says how they were spelt, and an
+    edit may take it away."""
+    messages: list[Wire] = request["messages"]
+    if not messages or messages[0]["role"] != "system" or any(block.get("text") for block in messages[0]["content"]):
+        return
+    for name in _INSTRUCTIONS:
+        if spelt.get(name, NOTHING).get("raw") is not None:
+            del spelt[name]
 
 
 def _is_same(left: Any, right: Any) -> bool:
