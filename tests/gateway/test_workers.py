@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -185,8 +186,15 @@ def test_a_second_signal_ends_the_time_of_grace() -> None:
         assert set(answers) <= {500, 503, 529}
 
 
-def test_workers_end_when_their_parent_is_killed() -> None:
-    """Nobody would end them else."""
+def test_workers_end_when_their_parent_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody would end them else. The folder that they shared is left behind."""
+    with tempfile.TemporaryDirectory() as folder, monkeypatch.context() as changed:
+        changed.setenv("TMPDIR", folder)
+        killed()
+
+
+def killed() -> None:
+    """Kills a parent, and waits for its workers to end."""
     with served(ends=-signal.SIGKILL) as at:
         until(lambda: len(at.pids) == 2)
         pids = at.pids.values()

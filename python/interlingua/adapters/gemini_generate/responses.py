@@ -23,7 +23,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import keep_item, put_back_item
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
@@ -159,9 +159,9 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     choice: dict[str, Any] = {"message": message}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
-    parts, extra = content, {}
-    if type(content) is dict:
-        parts, extra = content.get("parts"), {name: content[name] for name in content if name not in ("role", "parts")}
+    said: Wire = content if type(content) is dict else {}
+    parts: Any = content if type(content) is list else said.get("parts")
+    extra = {name: value for name, value in said.items() if name not in ("role", "parts")}
     if extra:
         message["provider_state"] = endpoint.state(fields=extra)
     raw = candidate.get("finishReason")
@@ -180,8 +180,11 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
-    came = {name: candidate[name] for name in _AROUND if name in candidate}
-    keep_item(choice, came, _around(parts if type(parts) is list else [], extra, position, raw), endpoint, [])
+    index = candidate.get("index")
+    usual = type(index) is int and index == position and raw is not None and candidate["finishReason"] is raw
+    if may_differ(not (usual and type(parts) is list and said.get("role") == MODEL)):
+        came = {name: candidate[name] for name in _AROUND if name in candidate}
+        keep_item(choice, came, _around(parts if type(parts) is list else [], extra, position, raw), endpoint, [])
     return choice
 
 
