@@ -127,6 +127,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
     return None
 
 
+def are_words(texts: list[str], _: Wire) -> bool:
+    """Whether there are texts, each with visible characters."""
+    return bool(texts) and all(text.strip() for text in texts)
+
+
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -195,8 +200,10 @@ _LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
 
 
 def _is_empty(value: Any, row: Row) -> bool:
-    """Whether a list says nothing."""
-    return type(value) is list and not value and row.kind in _LISTS
+    """Whether a list, or an object of members, says nothing."""
+    if value or type(value) not in (list, dict):
+        return False
+    return row.kind in _LISTS if type(value) is list else type(row.kind) is dict and row.read is None
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
