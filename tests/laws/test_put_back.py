@@ -20,8 +20,8 @@ from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
 
 CASES = Path(__file__).parents[2] / "conformance" / "cases"
-BY_COMPARISON = ("gemini_generate", "ollama_chat", "openai_chat", "openai_responses")
-"""The wires whose readers leave spellings to the comparison."""
+BY_COMPARISON = adapters.names()
+"""All wires: those that note spellings by hand have their members compared alone."""
 
 
 def wires(adapter: str) -> Iterator[tuple[str, str, Any]]:

@@ -192,7 +192,7 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         return item
     spelt: Item = {}
     fields = _read_members(row, wire, item, reading, spelt)
-    if getattr(reading, "compares", False):  # the wire puts items back by comparison (`_verbatim`)
+    if spelt and getattr(reading, "compares", False):  # the wire puts items back by comparison (`_verbatim`)
         spelt = {}
         setattr(reading, "unusual", True)  # noqa: B010
     if not spelt and not fields:

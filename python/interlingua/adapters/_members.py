@@ -127,6 +127,11 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
     return None
 
 
+def are_words(texts: list[str], _: Wire) -> bool:
+    """Whether there are texts, each with visible characters."""
+    return bool(texts) and all(text.strip() for text in texts)
+
+
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -195,8 +200,10 @@ _LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
 
 
 def _is_empty(value: Any, row: Row) -> bool:
-    """Whether a list says nothing."""
-    return type(value) is list and not value and row.kind in _LISTS
+    """Whether a list, or an object of members, says nothing."""
+    if value or type(value) not in (list, dict):
+        return False
+    return row.kind in _LISTS if type(value) is list else type(row.kind) is dict and row.read is None
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
@@ -289,7 +296,8 @@ class Body(NamedTuple):
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
     `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
-    Nothing is known to be plain at a provider whose dialect has one of the `switches`.
+    `switches` names switches of a dialect, and by each the members that are not known to be plain at a provider that has it,
+    beside those that the switch itself lists.
     """
 
     rows: Rows
@@ -298,15 +306,13 @@ class Body(NamedTuple):
     writing: Callable[[Request, Endpoint, Loss], Writing]
     always: tuple[str, ...] = ()
     free: bool = False
-    switches: frozenset[str] = frozenset()
+    switches: Mapping[str, tuple[str, ...]] = NOTHING
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
         `unusual` says that some may be, for what stands beside them."""
         silent: Wire = {}
-        known = self.switches.isdisjoint(endpoint.dialect)
-        whole = bool(body.get(self.apart[0])) and not any(_says_nothing(body.get(name)) for name in self.always)
-        if not may_differ(unusual or not (known and whole and self._is_plain(body, silent))):
+        if not may_differ(unusual or not self._is_plain(body, endpoint, silent)):
             _leave_to_messages(silent, request)
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
@@ -350,8 +356,19 @@ class Body(NamedTuple):
             if "imprint" not in kept and place not in body and not loss.about(said, option):
                 body[place] = kept["raw"]  # it said nothing, as now
 
-    def _is_plain(self, body: Wire, silent: Wire) -> bool:
+    def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
         """Whether every member is written as it came, or says nothing, and so is not written: these go to `silent`."""
+        if not body.get(self.apart[0]):
+            return False
+        for name in self.always:
+            if _says_nothing(body.get(name)):
+                return False
+        if not self.switches.keys().isdisjoint(endpoint.dialect):
+            for switch, names in self.switches.items():
+                value = endpoint.dialect.get(switch)
+                listed = value if type(value) is list else ()
+                if value is not None and not (body.keys().isdisjoint(names) and body.keys().isdisjoint(listed)):
+                    return False
         for name, value in body.items():
             row = self.rows.get(name)
             if value is None or (row is not None and _is_empty(value, row)):
@@ -433,9 +450,10 @@ def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
                 return False
         return True
     plain = row.plain
-    if plain is None or value == "" or _is_empty(value, row) or not _FITS[row.kind](value):
+    kind = row.kind
+    if plain is None or value == "" or not _FITS[kind](value) or (type(value) is list and not value):
         return False
-    if row.kind in _WHOLE and type(value) is not int:
+    if type(value) is not int and kind in _WHOLE:
         return False
     if not isinstance(plain, tuple):
         return plain(value, body)

@@ -228,6 +228,11 @@ def beside_tools(value: Any, body: Wire) -> bool:
     return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
 
 
+def is_choice(value: Any, body: Wire) -> bool:
+    """Whether a word chooses among tools, and they are there."""
+    return value in ("auto", "none", "required") and beside_tools(value, body)
+
+
 def _is_kept(value: Wire, _: Wire) -> bool:
     return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
 
@@ -271,7 +276,12 @@ SHARED_ROWS: Final[Rows] = {
     "metadata": Row(OBJECT, "metadata", plain=_is_kept),
 }
 """The members that both wires spell alike."""
-SWITCHES: Final = frozenset(("unsupported", "ranges", "response_formats", "service_tiers"))
+SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
+    "unsupported": ("reasoning", "reasoning_effort"),
+    "ranges": tuple(_RANGES),
+    "response_formats": ("response_format", "text"),
+    "service_tiers": ("service_tier",),
+}
 """The switches of both wires by which members are written otherwise than they may come."""
 
 

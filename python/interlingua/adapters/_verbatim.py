@@ -3,8 +3,8 @@ Items of a wire as they came: messages, tools, answers.
 
 A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
 were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
-item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there; and an imprint of what is reported of
-the item, where anything is. When the item is written again, what comes out as it did then is put back as it came, and what was
+item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there. Where something is reported of the item,
+what is written does not tell all that it says: an imprint of item and report is kept, too. When the item is written again, what comes out as it did then is put back as it came, and what was
 reported is taken back. What an edit changed comes out otherwise, and is left so.
 
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
@@ -56,24 +56,29 @@ class Items:
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                if spelt:
-                    kept["spelt"] = spelt
+                kept = _kept(spelt)
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
                 if past > first + 1:
                     kept["past"] = past - first
-                _keep_report(kept, self._reported(first, past))
+                _keep_report(kept, self.items[first:past], self._reported(first, past))
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions) -> list[Any]:
         """The items as they came, as far as they are written as they were then."""
+        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+            return written
         found: list[Any] = []
         at = 0
         while at < len(written):
             first = of[at][0] if of[at] else -1
             came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
+                found.append(self._in_form(came["content"], written[at], first))
+                at += 1
+                continue
             taken = 1 if came is None else len(came.get("written", ".")) or 1
             said = written[at : at + taken]
             if came is not None and self._is_reported(came, first):
@@ -82,16 +87,28 @@ class Items:
             at += taken
         return found
 
+    def _in_form(self, word: str, wire: Any, first: int) -> Any:
+        if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
+            return wire
+        content = wire.get("content")
+        said = _in_form(word, content)
+        return wire if said is content else {**wire, "content": said}
+
     def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
         if "whole" not in came:
-            return [_respelt(came["spelt"], said[0])]
+            return [
+                _respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)
+            ]
         return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
 
     def _is_reported(self, came: dict[str, Any], first: int) -> bool:
         """Whether the same is reported as when the item was read; it is taken back then."""
-        return _retract(came, self._reported(first, first + came.get("past", 1)), self.loss)
+        past = first + came.get("past", 1)
+        return _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
+        if not self.loss.entries:
+            return []
         within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
         return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
 
@@ -100,18 +117,36 @@ def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: 
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if spelt:
-        kept: dict[str, Any] = {"spelt": spelt}
-        _keep_report(kept, reported)
+    if kept := _kept(spelt):
+        _keep_report(kept, [item], reported)
         _encoding(item, endpoint)[CAME] = kept
 
 
 def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or "spelt" not in came or not _retract(came, reported, loss):
+    if came is None or not _retract(came, [item], reported, loss):
         return written
+    if "content" in came:
+        said = _in_form(came["content"], written.get("content"))
+        return written if said is written.get("content") else {**written, "content": said}
     return _respelt(came["spelt"], written)
+
+
+def _kept(spelt: Spelt) -> dict[str, Any]:
+    """How one item came, where it came otherwise."""
+    if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
+        return {"content": word}
+    return {"spelt": spelt} if spelt else {}
+
+
+def _encoding_of(item: Item) -> Item:
+    """How an item was spelt, whosever it is."""
+    found: Item = (item.get("provider_state") or _NOTHING).get("encoding") or _NOTHING
+    return found
+
+
+_NOTHING: Final[Item] = {}
 
 
 def _encoding(item: Item, endpoint: Endpoint) -> Item:
@@ -121,27 +156,31 @@ def _encoding(item: Item, endpoint: Endpoint) -> Item:
     return encoding
 
 
-def _keep_report(kept: dict[str, Any], reported: list[Entry]) -> None:
+def _keep_report(kept: dict[str, Any], items: list[Item], reported: list[Entry]) -> None:
     if reported:
-        kept["reported"] = _imprint_of(reported)
+        kept["reported"] = _imprint_of(items, reported)
 
 
-def _retract(came: dict[str, Any], reported: list[Entry], loss: Loss) -> bool:
+def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], loss: Loss) -> bool:
     if "reported" not in came:
-        return True
-    if came["reported"] != _imprint_of(reported):
+        return all(entry["code"] != "filler" for entry in reported)  # words that were never there are spelt in no way
+    if came["reported"] != _imprint_of(items, reported):
         return False
     loss.entries[:] = [entry for entry in loss.entries if entry not in reported]
     return True
 
 
-def _imprint_of(reported: list[Entry]) -> str:
-    """What a report is known by: the place of the item in its list does not matter, and wording is free."""
+def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
+    """What items and their report are known by: the place of an item in its list does not matter, and wording is free."""
+    said = [imprint(item, "item") for item in items]
     return imprint(
         [
-            {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
-            | {"path": entry["path"].rpartition("/content/")[2]}
-            for entry in reported
+            *said,
+            *(
+                {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
+                | {"path": entry["path"].rpartition("/content/")[2]}
+                for entry in reported
+            ),
         ],
         "report",
     )
@@ -192,7 +231,7 @@ def _are_same(left: list[Any], right: list[Any]) -> bool:
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
     spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
-    return [there[1:] for there, kept in spelt.items() if kept.get("raw") is None]
+    return [there[1:] for there, kept in spelt.items() if "word" not in kept and kept.get("raw") is None]
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
@@ -218,11 +257,41 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         for number, value in enumerate(raw):
             there = written[number]
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+    elif (word := _word(raw, written)) is not None:
+        spelt[pointer(path)] = {"word": word}
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+LIST: Final = "list"
+"""A lone text that came as a list of one part, of whatever words."""
+STRING: Final = "string"
+"""One that came as a string."""
+
+
+def lone_text(content: Any) -> str | None:
+    """The words of a content of one part that is a text and nothing else."""
+    if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
+        text = part.get("text")
+        if part.get("type") == "text" and type(text) is str:
+            return text
+    return None
+
+
+def _word(raw: Any, written: Any) -> str | None:
+    if type(written) is str and type(raw) is list:
+        return LIST if lone_text(raw) == written else None
+    if type(raw) is str and type(written) is list:
+        return STRING if lone_text(written) == raw else None
+    return None
+
+
+def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
+    """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
+    _encoding(item, endpoint)[CAME] = {"content": word}
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -239,9 +308,18 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     for there, kept in spelt.items():
         steps = parse_pointer(there)
         anchor = _anchor(written, steps)
-        if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+        if "word" in kept:
+            made = _with(made, steps, {"raw": _in_form(kept["word"], anchor)})
+        elif kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
             made = _with(made, steps, kept)
     return made
+
+
+def _in_form(word: str, content: Any) -> Any:
+    if word == LIST:
+        return [{"type": "text", "text": content}] if type(content) is str and content else content
+    text = lone_text(content)
+    return content if text is None else text
 
 
 def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:

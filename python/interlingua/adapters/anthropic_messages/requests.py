@@ -28,6 +28,7 @@ from interlingua.adapters._members import (
     Row,
     Rows,
     Writer,
+    are_words,
     model_to_wire,
     whole,
     within_limit,
@@ -127,7 +128,11 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
     record_tool_quirks(request, reading, LONGEST_TOOL_NAME)
-    _BODY.keep(request, body, endpoint)
+    dialect = endpoint.dialect
+    of_a_cloud = (
+        "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
+    )
+    _BODY.keep(request, body, endpoint, unusual=of_a_cloud)
     record_quirks(request, reading, endpoint, _with_format)
     return extract_format(request), []
 
@@ -243,15 +248,23 @@ def _read_output_format(name: str, value: Any, members: Members[Reading]) -> boo
     return True
 
 
+def _is_top_k(value: Any, _: Wire) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _is_user(value: Wire, _: Wire) -> bool:
+    return value.keys() == {"user_id"} and type(value["user_id"]) is str
+
+
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, says=("model",)),
-    "max_tokens": Row(COUNT, "max_output_tokens"),
-    "temperature": Row(NUMBER, "temperature"),
-    "top_p": Row(NUMBER, "top_p"),
-    "top_k": Row(NUMBER, "top_k"),
-    "stream": Row(SWITCH, "stream"),
-    "stop_sequences": Row(TEXTS, "stop"),
-    "metadata": Row(OBJECT, "metadata"),
+    "model": Row(TEXT, read=_read_model, says=("model",), plain=()),
+    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
+    "top_p": Row(NUMBER, "top_p", plain=(0, 1)),
+    "top_k": Row(NUMBER, "top_k", plain=_is_top_k),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "stop_sequences": Row(TEXTS, "stop", plain=are_words),
+    "metadata": Row(OBJECT, "metadata", plain=_is_user),
     "service_tier": Row(TEXT, "service_tier"),
     "tools": Row(LIST, read=_read_tools),
     "tool_choice": Row(
@@ -551,7 +564,7 @@ _WRITERS: Final[dict[str, Writer[Writing]]] = {
 }
 
 
-_BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

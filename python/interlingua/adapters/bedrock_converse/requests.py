@@ -33,6 +33,7 @@ from interlingua.adapters._members import (
     Row,
     Rows,
     Writer,
+    are_words,
     is_number,
     within,
     within_limit,
@@ -267,13 +268,15 @@ def _nova_top_k(value: Any) -> Any:
 _ROWS: Final[Rows] = {
     "inferenceConfig": Row(
         {
-            "maxTokens": Row(COUNT, "max_output_tokens"),
-            "temperature": Row(NUMBER, "temperature"),
-            "topP": Row(NUMBER, "top_p"),
-            "stopSequences": Row(TEXTS, "stop"),
+            "maxTokens": Row(COUNT, "max_output_tokens", plain=(1, None)),
+            "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
+            "topP": Row(NUMBER, "top_p", plain=(0, 1)),
+            "stopSequences": Row(TEXTS, "stop", plain=are_words),
         }
     ),
-    "toolConfig": Row({"tools": Row(LIST), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools),
+    "toolConfig": Row(
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+    ),
     "outputConfig": Row(
         {
             "effort": Row(TEXT, read=_read_effort, says=("reasoning",)),
@@ -619,7 +622,7 @@ _WRITTEN_APART: Final = frozenset(
     )
 )
 _WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier, "cache": _cache}
-_BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

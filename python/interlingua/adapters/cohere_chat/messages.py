@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._envelope import envelop, open_envelope
-from interlingua.adapters._items import MISSING, report_unsaid
+from interlingua.adapters._items import report_unsaid
 from interlingua.adapters._kit import (
     MESSAGE_MEMBERS,
     NOTHING,
@@ -28,6 +28,7 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
+from interlingua.adapters._verbatim import LIST, Items, keep_item, keep_word, lone_text
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -39,9 +40,10 @@ from interlingua.adapters.cohere_chat.documents import (
 from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, left_out, part_from_wire, part_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -53,12 +55,6 @@ PLAN: Final = "tool_plan"
 """The place of a text that was the plan."""
 _BESIDE: Final = "content"
 """The place of a text that stood in the content, though the message calls."""
-
-# how a member was spelt, where it is not as it would be written
-_STRING: Final = "string"
-_LIST: Final = "list"
-_EMPTY: Final = "empty"
-_BLANK: Final = ""
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -86,24 +82,29 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     content = message.get("content")
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
-    spelt: dict[str, Any] = {name: None for name, value in message.items() if value is None}
+    reading.unusual = reading.unusual or None in message.values()
     known = _KNOWN[role]
     fields = {name: value for name, value in message.items() if name not in known and value is not None}
     read: Message
     if role == TOOL:
-        read = _result_from_wire(message, reading, spelt)
+        read = _result_from_wire(message, reading)
     elif role == ASSISTANT:
-        read = {"role": role, "content": _said_from_wire(message, reading, spelt, fields, answer=answer)}
+        read = {"role": role, "content": _said_from_wire(message, reading, fields, answer=answer)}
     else:
-        read = {"role": role, "content": _content_from_wire(message, role, reading, spelt)}
-    if fields or spelt:
-        state: dict[str, Any] = reading.endpoint.state()
-        read["provider_state"] = state
-        if fields:
-            state["fields"] = fields
-        if spelt:
-            state["encoding"] = {"spelt": spelt}
+        read = {"role": role, "content": _content_from_wire(message, role, reading)}
+    if fields:
+        read["provider_state"] = reading.endpoint.state(fields=fields)
+    if lone_text(content):
+        keep_word(read, LIST, reading.endpoint)
     return read
+
+
+def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
+    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    loss = Loss()
+    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, loss)
+    written = message_to_wire(message, ("messages", 0), writing)
+    keep_item(message, raw, written, endpoint, loss.entries)
 
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {
@@ -114,46 +115,33 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
 }
 
 
-def _content_from_wire(
-    message: Wire, role: str, reading: Reading, spelt: dict[str, Any], *, answer: bool = False
-) -> list[Block]:
-    """The blocks of `content`, and how it was spelt."""
+def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block]:
+    """The blocks of `content`."""
     content = message.get("content")
-    calls = role == ASSISTANT and bool(message.get("tool_calls"))
-    if content is None:
-        if "content" not in message and not calls:
-            spelt["content"] = MISSING
+    if not content and not message.get("tool_calls"):
+        reading.unusual = True
+    if content is None or content == "":
         return []
     if type(content) is str:
-        if not content:
-            spelt["content"] = _BLANK
-            return []
-        if answer:
-            spelt["content"] = _STRING
         return [{"type": "text", "text": content}]
     if type(content) is not list:
         raise TypeError("content")
-    blocks = [part_from_wire(part, reading, role) for part in content]
-    if not blocks:
-        if not answer or calls:
-            spelt["content"] = _EMPTY
-    elif len(content) == 1 and content[0].keys() == _TEXT_PART and blocks[0]["type"] == "text":
-        spelt["content"] = _LIST
-    return blocks
+    return [part_from_wire(part, reading, role) for part in content]
 
 
 _TEXT_PART: Final = frozenset(("type", "text"))
 
 
-def _said_from_wire(
-    message: Wire, reading: Reading, spelt: dict[str, Any], fields: dict[str, Any], *, answer: bool
-) -> list[Block]:
+def _said_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, answer: bool) -> list[Block]:
     """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
-    blocks = _content_from_wire(message, ASSISTANT, reading, spelt, answer=answer)
+    blocks = _content_from_wire(message, ASSISTANT, reading)
+    reading.unusual = reading.unusual or not all(message.get(name, True) for name in _SAID)
     parts = len(blocks)
     plan, calls = message.get(PLAN), message.get("tool_calls")
     if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
         raise TypeError("tool_calls")
+    if calls and blocks and answer:
+        reading.unusual = True  # a request says before calls what an answer says beside them
     if calls and not answer:
         for block in blocks:
             if block["type"] == "text":
@@ -162,48 +150,39 @@ def _said_from_wire(
     if plan:
         encoding: dict[str, Any] = {"place": PLAN} if calls else {"place": PLAN, "alone": True}
         blocks.append({"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding=encoding)})
-    elif plan == "":
-        spelt[PLAN] = _BLANK
     if calls:
         blocks += [call_from_wire(call, reading) for call in calls]
-    elif calls == []:
-        spelt["tool_calls"] = _EMPTY
     citations = message.get("citations")
-    if citations == []:
-        spelt["citations"] = _EMPTY
-    elif citations is not None and not citations_from_wire(citations, blocks, parts, bool(plan), reading):
+    if citations and not citations_from_wire(citations, blocks, parts, bool(plan), reading):
         fields["citations"] = citations
     return blocks
 
 
-def _result_from_wire(message: Wire, reading: Reading, spelt: dict[str, Any]) -> Message:
+_SAID: Final = ("content", PLAN, "tool_calls", "citations")
+
+
+def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id = message["tool_call_id"]
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
     canonical = reading.result(wire_id)
     block: Block = {"type": "tool_result", "tool_use_id": canonical or reading.orphan(wire_id)}
-    block["content"] = _content_from_wire(message, TOOL, reading, spelt)
-    encoding: dict[str, Any] = {}
-    if open_envelope(block["content"], encoding):
+    block["content"] = _content_from_wire(message, TOOL, reading)
+    if open_envelope(block["content"], {}):
         block["is_error"] = True
-        if encoding.get("envelope") == "bare":  # its text is empty now, and stays, as one does that was read so
-            kept: dict[str, Any] = block["content"][0].setdefault("provider_state", reading.endpoint.state())
-            kept.setdefault("encoding", {}).setdefault("spelt", {})["text"] = {"raw": ""}
-    if canonical is None or encoding:
-        state = block["provider_state"] = reading.endpoint.state()
-        if canonical is None:
-            state["id"] = wire_id
-        if encoding:
-            state["encoding"] = encoding
+        reading.unusual = True
+    if canonical is None:
+        block["provider_state"] = reading.endpoint.state(id=wire_id)
     return {"role": TOOL, "content": [block], "metadata": {"parent_tool_use_id": block["tool_use_id"]}}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
     """Writes all messages, and the documents of the user; the results of a turn stand behind it in the order of its calls.
 
+    `read` are those of the request from which they were just read.
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
     """
     messages: list[Message] = request["messages"]
@@ -211,12 +190,18 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> N
     wires: list[Wire] = []
     if request.get("system"):
         if parts := _parts(request["system"], ("system",), SYSTEM, writing):
-            wires.append({"role": SYSTEM, "content": _content(parts, NOTHING)})
+            wires.append({"role": SYSTEM, "content": _content(parts)})
     for position in order:
         wires.append(_message_to_wire(messages[position], position, writing))
     body["messages"] = wires
     if writing.documents:
         _documents_to_wire(messages, body, writing)
+    before = len(wires) - len(order)
+    said, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
+    if read is None:
+        wires[before:] = said.put_back(wires[before:], of)
+    else:
+        said.keep(read, of, wires, of)
     # last of all: what an entry names must still stand in its place
     for position, to in moves_behind(order, messages):
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
@@ -238,26 +223,21 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == "developer":
         role = SYSTEM
         writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
-    spelt = writing.spelt_of(message)
     if role == TOOL:
-        wire = _result_to_wire(message, path, spelt, writing)
+        wire = _result_to_wire(message, path, writing)
     elif role == ASSISTANT:
-        wire = _said_to_wire(content, (*path, "content"), spelt, writing, answer=answer)
+        wire = _said_to_wire(content, (*path, "content"), writing, answer=answer)
     else:
         wire = {"role": role}
-        parts = _parts(content, (*path, "content"), role, writing)
-        _put_content(wire, parts, spelt)
-    if not answer and len(wire) == 1 and spelt.get("content") in (None, _LIST, _STRING) and not _was_silent(spelt):
+        if parts := _parts(content, (*path, "content"), role, writing):
+            wire["content"] = _content(parts)
+    if not answer and len(wire) == 1:
         if role == USER and writing.documents and writing.documents[-1][0] == path[1]:
             wire["content"] = _NOTHING_LEFT
             writing.emptied.append(int(path[1]))
         else:
             wire["content"] = _fill((*path, "content"), writing)
-    return _finished(message, wire, spelt, path, writing)
-
-
-def _was_silent(spelt: Mapping[str, Any]) -> bool:
-    return "content" in spelt and spelt["content"] is None
+    return _finished(message, wire, path, writing)
 
 
 _NOTHING_LEFT: Final = "(empty)"
@@ -270,7 +250,7 @@ def _fill(path: Path, writing: Writing, before: list[Block] | None = None) -> st
     return _NOTHING_LEFT
 
 
-def _finished(message: Message, wire: Wire, spelt: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+def _finished(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What all messages have: names and marks that have no place here, own members, and what nobody knows."""
     if len(message) == 2:
         return wire
@@ -279,9 +259,6 @@ def _finished(message: Message, wire: Wire, spelt: Mapping[str, Any], path: Path
         if writing.endpoint.owns(state):
             for name, value in (state.get("fields") or NOTHING).items():
                 wire.setdefault(name, value)
-            for name, word in spelt.items():
-                if word is None:
-                    wire.setdefault(name, None)
             report_own_state(state, writing.loss, path)
         else:
             report_foreign_state(message, writing.endpoint, writing.loss, path)
@@ -308,22 +285,9 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
     return parts
 
 
-def _content(parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> Any:
-    """The content of a message: a lone plain text is a string, but in an answer; spelt as it was read, where it was."""
-    word = spelt.get("content")
-    lone = len(parts) == 1 and parts[0].keys() == _TEXT_PART and parts[0]["type"] == "text"
-    said = parts[0]["text"] if lone else ""
-    return said if type(said) is str and said and (word == _STRING if answer else word != _LIST) else parts
-
-
-def _put_content(wire: Wire, parts: list[Wire], spelt: Mapping[str, Any], *, answer: bool = False) -> None:
-    word = spelt.get("content", MISSING)
-    if parts:
-        wire["content"] = _content(parts, spelt, answer=answer)
-    elif word == _EMPTY:
-        wire["content"] = []
-    elif word == _BLANK:
-        wire["content"] = ""
+def _content(parts: list[Wire], *, answer: bool = False) -> Any:
+    """The content of a message: a lone plain text is a string, but in an answer."""
+    return parts if answer else lone_text(parts) or parts
 
 
 # -- documents
@@ -377,9 +341,7 @@ def cites_nothing(citation_options: Any) -> bool:
 # -- an assistant's message
 
 
-def _said_to_wire(
-    content: list[Block], path: Path, spelt: Mapping[str, Any], writing: Writing, *, answer: bool
-) -> Wire:
+def _said_to_wire(content: list[Block], path: Path, writing: Writing, *, answer: bool) -> Wire:
     """An assistant's message: parts, the plan before calls, and calls."""
     calls = [index for index, block in enumerate(content) if is_call(block, writing)]
     others = [index for index in range(len(content)) if index not in calls] if calls else list(range(len(content)))
@@ -400,24 +362,18 @@ def _said_to_wire(
             places[index] = len(parts)
             parts.append(part)
             stands.append(index)
-    _put_content(wire, parts, spelt, answer=answer)
-    if answer and not parts and not calls and "content" not in spelt:
-        wire["content"] = []
+    if parts or (answer and not calls):
+        wire["content"] = _content(parts, answer=answer)
     plan = _plan_to_wire(content, planned, texts, path, writing)
     if plan is not None:
         wire[PLAN] = plan[1]
         stands.append(plan[0])
-    elif spelt.get(PLAN) == _BLANK:
-        wire[PLAN] = ""
     if calls:
         wire["tool_calls"] = [call_to_wire(content[index], (*path, index), writing) for index in calls]
         stands += calls
-    elif spelt.get("tool_calls") == _EMPTY:
-        wire["tool_calls"] = []
     said = [*places, *([plan[0]] if plan is not None else [])]
     cited = {index: content[index]["citations"] for index in said if content[index].get("citations")}
-    citations = citations_to_wire(cited, places, path, writing)
-    if citations or spelt.get("citations") == _EMPTY:
+    if citations := citations_to_wire(cited, places, path, writing):
         wire["citations"] = citations
     if stands != sorted(stands):
         for position, to in moves_to(stands, longest_rising(stands), max(stands) + 1):
@@ -475,7 +431,7 @@ def _uncited(block: Block) -> Block:
 # -- results
 
 
-def _result_to_wire(message: Message, path: Path, spelt: Mapping[str, Any], writing: Writing) -> Wire:
+def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
     parts = [
         part
@@ -484,10 +440,10 @@ def _result_to_wire(message: Message, path: Path, spelt: Mapping[str, Any], writ
     ]
     failed = bool(block.get("is_error"))
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
-    if not parts and not failed and spelt.get("content", _LIST) == _LIST:
+    if not parts and not failed:
         parts = [{"type": "text", "text": _fill((*where, "content"), writing)}]
-    envelop(parts, "text", failed=failed, spelling=writing.encoding_of(block).get("envelope"))
-    _put_content(wire, parts, spelt)
+    envelop(parts, "text", failed=failed)
+    wire["content"] = _content(parts)
     if failed:
         note = "the failure is told in the first line of the result"
         writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)

@@ -6,7 +6,6 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
 from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
@@ -82,8 +81,8 @@ def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
     return "high"
 
 
-_TEXT: Final = Row({"type": "text"}, text("text", "text", filled=True))
-_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text", filled=True))
+_TEXT: Final = Row({"type": "text"}, text("text", "text"))
+_THINKING: Final = Row({"type": "thinking"}, text("thinking", "text"))
 _IMAGE: Final = Row(
     {"type": "image_url"},
     inside(
@@ -105,8 +104,11 @@ def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
     if type(part) is not dict or type(part.get("type")) is not str:
         raise TypeError("a part must be an object with a type")
     try:
-        return _read_part(part, reading, place)
+        block = _read_part(part, reading, place)
+        reading.unusual = reading.unusual or block.get("text") == ""
+        return block
     except (KeyError, TypeError):
+        reading.unusual = True
         return opaque(part, part["type"], reading)
 
 
@@ -124,10 +126,7 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
             return block if "text" in block else _refuse("thinking")
         case "image_url" if place == USER:
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
-            if block.get("media_type", "image/png") not in _MEDIA_TYPES:
-                # known by its imprint: kept raw, its bytes would be stored twice
-                state = block.setdefault("provider_state", reading.endpoint.state())
-                state.setdefault("encoding", {})["odd"] = imprint(block, USER)
+            reading.unusual = reading.unusual or block.get("media_type", "image/png") not in _MEDIA_TYPES
             return block if "source" in block else _refuse("image_url")
         case "document" if place in (USER, TOOL) and part.keys() == {"type", "document"}:
             return document_from_wire(part["document"], reading, _PART)
@@ -190,13 +189,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
-    """Whether a text says something, or was read without saying anything; else it is left out, reported."""
-    if (
-        block["text"]
-        or "message" in writing.source
-        or "text" in writing.spelt_of(block)
-        or "thinking" in writing.spelt_of(block)
-    ):
+    """Whether a text says something; else it is left out, reported. An answer may hold empty ones."""
+    if block["text"] or "message" in writing.source:
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
     return False
@@ -234,8 +228,6 @@ def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
 def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if writing.refuses("images", "image"):
         return "unsupported_model", "the model takes no image"
-    if writing.has_quirk(block, USER):
-        return None
     media_type = block.get("media_type")
     unknown = media_type is not None and "accepted_image_media_types" not in writing.capabilities
     if unknown and media_type not in _MEDIA_TYPES:

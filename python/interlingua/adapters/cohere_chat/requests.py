@@ -41,6 +41,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
@@ -337,6 +338,11 @@ def from_wire_request(
     keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
     request["provider_state"] = endpoint.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)
+    if may_differ(reading.unusual):
+        writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
+        messages_to_wire(request, {}, writing, read=body["messages"])
+        if request.get("tools"):
+            tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
 
@@ -405,18 +411,24 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 _APART: Final = ("messages", "strict_tools", "documents")
+
+
+def _are_stops(texts: list[str], _: Wire) -> bool:
+    return 0 < len(texts) <= _MOST_STOPS and "" not in texts
+
+
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",)),
-    "stream": Row(SWITCH, "stream"),
-    "max_tokens": Row(COUNT, "max_output_tokens"),
-    "temperature": Row(NUMBER, "temperature"),
-    "p": Row(NUMBER, "top_p"),
-    "k": Row(NUMBER, "top_k"),
-    "frequency_penalty": Row(NUMBER, "frequency_penalty"),
-    "presence_penalty": Row(NUMBER, "presence_penalty"),
-    "seed": Row(INTEGER, "seed"),
-    "stop_sequences": Row(TEXTS, "stop"),
-    "logprobs": Row(SWITCH, "logprobs"),
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "stream": Row(SWITCH, "stream", plain=()),
+    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
+    "p": Row(NUMBER, "top_p", plain=(0.01, 0.99)),
+    "k": Row(NUMBER, "top_k", plain=(0, 500)),
+    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(0, 1)),
+    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(0, 1)),
+    "seed": Row(INTEGER, "seed", plain=(0, _HIGHEST_SEED)),
+    "stop_sequences": Row(TEXTS, "stop", plain=_are_stops),
+    "logprobs": Row(SWITCH, "logprobs", plain=()),
     "thinking": Row(OBJECT, read=_read_thinking, says=("reasoning",)),
     "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
     "tools": Row(LIST, read=_read_tools),
@@ -431,4 +443,4 @@ def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> Inval
 
 _TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)}), "documents": Row(LIST)}
 """What members must be; reasoning and documents are read as a whole."""
-_BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)
+_BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing, free=True)

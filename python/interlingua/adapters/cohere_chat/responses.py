@@ -17,8 +17,9 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state
 from interlingua.adapters._members import whole
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.cohere_chat.errors import error_from_body
-from interlingua.adapters.cohere_chat.messages import message_from_wire, message_to_wire
+from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import FINISH, FINISH_BACK, NAME, Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -44,6 +45,8 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, list
     loss = Loss()
     try:
         body = _body(response, endpoint, loss)
+        body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
+        body = put_back_item(response, body, endpoint, loss.entries, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         # the schema has checked all but what providers left in `encoding` and `fields`
         raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
@@ -64,14 +67,12 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
         if writing.same_origin:
             for name, value in (state.get("fields") or NOTHING).items():
                 body.setdefault(name, value)
-            for name, word in writing.spelt_of(response).items():
-                if word is None:
-                    body.setdefault(name, None)
             report_own_state(state, loss, ())
         else:
             report_foreign_state(response, endpoint, loss, ())
     content = response["message"]["content"]
-    report_end(response, finish_from_wire(body.get("finish_reason"), content), loss, ())
+    ended = body.get("finish_reason")
+    report_end(response, finish_from_wire(ended if type(ended) is str else None, content), loss, ())
     report_stop_sequence(response, loss, ())
     report_usage(response, _UNCOUNTED, loss)
     report_alternatives(response, loss)
@@ -120,7 +121,16 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if isinstance(body.get("message"), str):
         raise ProviderError(error_from_body(None, {}, body, endpoint))
-    return unwrap_answer_call(read_answer(body, Reading(endpoint, ids))), []
+    reading = Reading(endpoint, ids)
+    response = read_answer(body, reading)
+    usual = body["message"].get("role") == "assistant" and None not in body.values()
+    if may_differ(reading.unusual or not usual):
+        loss = Loss()
+        written = _body(response, endpoint, loss)
+        keep_message(response["message"], body["message"], endpoint)
+        written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
+        keep_item(response, body, written, endpoint, loss.entries)
+    return unwrap_answer_call(response), []
 
 
 def read_answer(body: Wire, reading: Reading) -> Response:
@@ -135,7 +145,6 @@ def read_answer(body: Wire, reading: Reading) -> Response:
         ) from problem
     response: Response = {"message": message}
     fields: dict[str, Any] = {}
-    spelt: dict[str, Any] = {}
     for name, value in body.items():
         match name:
             case "message":
@@ -149,15 +158,13 @@ def read_answer(body: Wire, reading: Reading) -> Response:
             case "logprobs" if type(value) is list:
                 response["logprobs"] = {_LOGPROBS: value}
             case _ if value is None:
-                spelt[name] = None
+                pass
             case _:
                 fields[name] = value
     response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), message["content"])
     state = response["provider_state"] = reading.endpoint.state()
     if fields:
         state["fields"] = fields
-    if spelt:
-        state["encoding"] = {"spelt": spelt}
     return response
 
 

@@ -47,12 +47,15 @@ _OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]")
 
 
 class Reading:
-    """Reads one body: whose it is, and which call has which canonical id."""
+    """Reads one body: whose it is, and which call has which canonical id. `unusual`: something may be written otherwise than
+    it came."""
 
-    __slots__ = ("_given", "_ids", "_latest", "_met", "endpoint")
+    __slots__ = ("_given", "_ids", "_latest", "_met", "endpoint", "unusual")
+    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
+        self.unusual = False
         self._ids = ids
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}

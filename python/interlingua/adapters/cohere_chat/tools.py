@@ -5,8 +5,6 @@ from typing import Any, Final
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._items import (
-    ABSENT,
-    MISSING,
     Item,
     Member,
     Row,
@@ -25,6 +23,7 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._verbatim import Items
 from interlingua.adapters.cohere_chat.parts import OPAQUE_MEMBERS, is_own_item, opaque
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest
@@ -60,17 +59,13 @@ def _write_schema(item: Item, writing: Writing, path: Path) -> Any:
     schema = item.get("input_schema")
     if schema is not None:
         return schema
-    if (writing.spelt_of(item).get("function") or NOTHING).get("parameters", "") in (MISSING, None):
-        return ABSENT
     message = "the wire wants a schema of each tool"
     writing.loss.replace((*path, "input_schema"), _NO_PARAMETERS, "required_default", "representation", message)
     return _NO_PARAMETERS
 
 
 _NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
-_SCHEMA: Final = Member(
-    "parameters", ("input_schema",), _read_schema, _write_schema, always=True, respell=lambda word, written: written
-)
+_SCHEMA: Final = Member("parameters", ("input_schema",), _read_schema, _write_schema, always=True)
 
 
 def _read_id(raw: Any, item: Item, reading: Reading) -> None:
@@ -107,17 +102,19 @@ def tool_from_wire(tool: Any, reading: Reading) -> Tool:
     inner: Any = tool.get("function")
     name = (inner.get("name") if type(inner) is dict else None) or tool.get("name") or tool.get("type")
     named = name if type(name) is str and name else "tool"
+    reading.unusual = True
     return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
     """Writes `tools`: those that may be called, for the wire cannot name one; and whether their schemas are enforced."""
     tools: list[Tool] = request["tools"]
     offered = _offered(request)
-    functions = [tool for tool in tools if (tool.get("kind") or "function") == "function"]
+    functions = [tool for tool in tools if tool.get("kind") != "provider"]
     strict = _can_be_strict(functions, writing)
     none = (request.get("tool_choice") or NOTHING).get("type") == "none" and writing.refuses("tool_choice")
     written: list[Wire] = []
+    of: list[tuple[int]] = []
     names: set[str] = set()
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
@@ -136,15 +133,20 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
                     raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
                 names.add(tool["name"])
             written.append(wire)
+            of.append((position,))
+    said = Items(tools, "tools", writing.endpoint, writing.loss)
+    if read is not None:
+        said.keep(read, [(position,) for position in range(len(tools))], written, of)
     if written:
-        body["tools"] = written
+        body["tools"] = said.put_back(written, of)
         if strict:
             body["strict_tools"] = True
 
 
 def _can_be_strict(functions: list[Tool], writing: Writing) -> bool:
-    """Whether the wire enforces the schemas of all these tools: it does so of all or none, and not of any schema."""
-    if not functions or not all(tool.get("strict") for tool in functions):
+    """Whether the wire enforces the schemas of all these tools: it does so of all or none, and not of any schema. A tool that
+    takes free text is a function there, whose schema nobody asked to be enforced."""
+    if not functions or not all(tool.get("strict") and tool.get("kind") != "custom" for tool in functions):
         return False
     if all(writing.encoding_of(tool).get("strict") == imprint_of_schema(tool) for tool in functions):
         return True  # as it was read
@@ -259,6 +261,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
             return block
     except (KeyError, TypeError):
         pass
+    reading.unusual = True
     return opaque(call, CALLS, reading)
 
 

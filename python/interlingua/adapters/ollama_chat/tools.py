@@ -252,9 +252,11 @@ def _read_schema(raw: Any, _: Item, __: Any) -> None:
     raise TypeError("parameters")
 
 
-def _read_arguments(raw: Any, call: Item, _: Any) -> None:
+def _read_arguments(raw: Any, call: Item, reading: Reading) -> None:
+    """Arguments as a text, which older clients send."""
     if type(raw) is not str:
         raise TypeError("arguments")
+    reading.unusual = True
     parsed = parse_arguments(raw or "{}")
     call["input"] = parsed or {}
     if parsed is None:
@@ -285,9 +287,10 @@ def _write_id(call: Item, writing: Writing, _: Path) -> Any:
 def _said_beside(name: str, *kinds: type) -> Member:
     """A member that says nothing beyond this wire, and goes back as it came."""
 
-    def read(raw: Any, _: Item, __: Any) -> None:
+    def read(raw: Any, _: Item, reading: Reading) -> None:
         if type(raw) not in kinds:
             raise TypeError(name)
+        reading.unusual = True
 
     return Member(name, (), read, lambda item, writing, path: ABSENT)
 

@@ -42,8 +42,8 @@ from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     SWITCHES,
     asked_format,
-    beside_tools,
     is_bare_format,
+    is_choice,
     is_effort,
     is_named_schema,
     is_verbosity,
@@ -415,10 +415,6 @@ def _is_format(value: Wire, _: Wire) -> bool:
     return named or is_bare_format(value)
 
 
-def _is_choice(value: Any, body: Wire) -> bool:
-    return value in ("auto", "none", "required") and beside_tools(value, body)
-
-
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "messages": Row(LIST, says=("messages",)),
@@ -435,7 +431,7 @@ _ROWS: Final[Rows] = {
     "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked),
     "tools": Row(LIST, read=_read_tools),
     "functions": Row(LIST, read=_read_functions),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=is_choice),
     "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
     "response_format": Row(OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
     **{name: Row(ANYTHING, read=settings_from_wire, says=("reasoning",)) for name in SETTINGS},
@@ -451,9 +447,17 @@ _BODY: Final = Body(
     _members_to_wire,
     Writing,
     free=True,
-    switches=SWITCHES
-    | {"max_stop", "reasoning_control", "reasoning_members", "seed_name", "stream_options"}
-    | {"tool_choices", "tool_choices_thinking", "tool_choice_required"},
+    switches={
+        **SWITCHES,
+        "max_stop": ("stop",),
+        "reasoning_control": tuple(SETTINGS),
+        "reasoning_members": tuple(SETTINGS),
+        "seed_name": ("seed",),
+        "stream_options": ("stream", "stream_options"),
+        "tool_choices": ("tool_choice",),
+        "tool_choices_thinking": ("tool_choice",),
+        "tool_choice_required": ("tool_choice",),
+    },
 )
 
 

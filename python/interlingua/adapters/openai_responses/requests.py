@@ -32,9 +32,9 @@ from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     SWITCHES,
     asked_format,
-    beside_tools,
     effort,
     is_bare_format,
+    is_choice,
     is_effort,
     is_named_schema,
     is_verbosity,
@@ -401,10 +401,6 @@ def _without_logprobs(value: list[Any], _: Wire) -> bool:
     return LOGPROBS not in value
 
 
-def _is_choice(value: Any, body: Wire) -> bool:
-    return value in ("auto", "none", "required") and beside_tools(value, body)
-
-
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "input": Row(ANYTHING),
@@ -412,7 +408,7 @@ _ROWS: Final[Rows] = {
     "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None)),
     "include": Row(LIST, read=_read_include, says=("logprobs",), plain=_without_logprobs),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=is_choice),
     "text": Row(
         {
             "verbosity": Row(TEXT, says=("verbosity",), plain=is_verbosity),
