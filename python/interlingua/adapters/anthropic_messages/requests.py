@@ -277,7 +277,9 @@ _ROWS: Final[Rows] = {
         read=_read_settings,
         says=("reasoning",),
     ),
-    "output_config": Row({"effort": Row(TEXT)}, read=_read_settings, says=("reasoning", "response_format")),
+    "output_config": Row(
+        {"effort": Row(TEXT), "format": Row(ANYTHING)}, read=_read_settings, says=("reasoning", "response_format")
+    ),
     "output_format": Row(OBJECT, read=_read_output_format, says=("response_format",)),
     "cache_control": Row(OBJECT, read=_read_cache, says=("cache",)),
     "anthropic_version": Row(ANYTHING, read=_read_version),
