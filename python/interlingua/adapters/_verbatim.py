@@ -3,9 +3,11 @@ Items of a wire as they came: messages, tools, answers.
 
 A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
 were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
-item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there. Where something is reported of the item,
-what is written does not tell all that it says: an imprint of item and report is kept, too. When the item is written again, what comes out as it did then is put back as it came, and what was
-reported is taken back. What an edit changed comes out otherwise, and is left so.
+item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there. Where something is reported of the
+item, what is written does not tell all that it says: an imprint of item and report is kept, too.
+
+When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
+an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
