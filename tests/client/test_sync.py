@@ -361,7 +361,10 @@ print(client.generate(request).text)
 
 INTERRUPTED = """
 import asyncio
+import signal
 from interlingua import SyncClient
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may have it ignored
 
 class Hanging:
     async def send(self, *_):
