@@ -125,7 +125,8 @@ def test_all_serve_and_a_killed_one_is_started_again() -> None:
         stop.set()
         for one in callers:
             one.join()
-        assert len(failed) <= len(callers), failed  # what ran in the dead one, each at most once
+        # what ran in the dead one, or waited to be accepted there when it was asked again
+        assert len(failed) <= 2 * len(callers), failed
         counted = dict(line.rsplit(" ", 1) for line in at.ask("/metrics").splitlines() if line[:1] != "#")
         name = f'interlingua_calls_total{{model="{MODEL}",outcome="ok",wire="anthropic_messages"}}'
         assert len(done) <= float(counted[name]) <= len(done) + len(failed)
