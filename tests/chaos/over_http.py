@@ -458,7 +458,9 @@ def _judge_frames(run: Run, answer: Answer) -> None:
     """A stream says once that it is whole, or it does not say so."""
     ends = answer.body.count(ENDS[run.face])
     complete = bool(run.events) and run.events[-1]["type"] == "message_complete"
-    if ends != complete:
+    # Google's streams end with their body: who left before that has the last words and no end
+    left_before_the_end = run.face == "gemini_generate" and not answer.whole and ends == 1
+    if ends != complete and not left_before_the_end:
         run.violations.append(f"a stream says {ends} times that it is whole")
 
 
