@@ -48,6 +48,16 @@ class Items:
         self.endpoint = endpoint
         self.loss = loss
 
+    def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
+        """The items as they came; `of` tells which of them each of the `written` ones says.
+
+        `read` are those of a body that was just read, one for each item: what of them is written otherwise is kept then.
+        """
+        if read is None:
+            return self.put_back(written, of)
+        self.keep(read, [(position,) for position in range(len(self.items))], written, of)
+        return written
+
     def keep(self, raws: list[Any], made: Positions, written: list[Any], of: Positions) -> None:
         """Keeps of items that were just read what is written otherwise than it came.
 

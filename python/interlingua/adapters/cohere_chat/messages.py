@@ -197,11 +197,8 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if writing.documents:
         _documents_to_wire(messages, body, writing)
     before = len(wires) - len(order)
-    said, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
-    if read is None:
-        wires[before:] = said.put_back(wires[before:], of)
-    else:
-        said.keep(read, of, wires, of)
+    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
     # last of all: what an entry names must still stand in its place
     for position, to in moves_behind(order, messages):
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)

@@ -81,11 +81,8 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    state = request.get("provider_state")
-    if state is not None and writing.same_origin:
-        report_own_state(state, loss, (), fields=True)
-    elif state is not None:
-        report_foreign_state(request, endpoint, loss, ())
+    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_foreign_state(request, endpoint, loss, ())
     return body
 
 

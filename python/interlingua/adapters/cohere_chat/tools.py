@@ -134,11 +134,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
                 names.add(tool["name"])
             written.append(wire)
             of.append((position,))
-    said = Items(tools, "tools", writing.endpoint, writing.loss)
-    if read is not None:
-        said.keep(read, [(position,) for position in range(len(tools))], written, of)
+    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
     if written:
-        body["tools"] = said.put_back(written, of)
+        body["tools"] = written
         if strict:
             body["strict_tools"] = True
 

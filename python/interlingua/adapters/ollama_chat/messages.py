@@ -62,6 +62,7 @@ _TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
     """All messages; the results of a turn stand behind it in the order of its calls.
 
+    `read` are those of the request from which they were just read.
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
     """
     messages: list[Message] = request["messages"]
@@ -84,11 +85,8 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
     system = len(body) - len(order)
-    items, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
-    if read is None:
-        body[system:] = items.put_back(body[system:], of)
-    else:
-        items.keep(read, of, body, of)
+    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    body[system:] = items.settled(body[system:], [(position,) for position in order], read)
     # last of all: what an entry names must still stand in its place
     for position, to in moves_behind(order, messages):
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)

@@ -332,11 +332,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         elif (wire := _tool_to_wire(tool, path, writing)) is not None:
             written.append(wire)
             of.append((position,))
-    said = Items(tools, "tools", writing.endpoint, writing.loss)
-    if read is not None:
-        said.keep(read, [(position,) for position in range(len(tools))], written, of)
+    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
     if written:
-        body["tools"] = said.put_back(written, of)
+        body["tools"] = written
 
 
 def _offered(request: dict[str, Any]) -> set[str]:
