@@ -14,7 +14,8 @@ belong together so are a group; one that is not of one item on each side is kept
 that is written in its place.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -68,7 +69,7 @@ class Items:
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                kept = _kept(spelt)
+                kept = _kept(spelt, said[0].get("role"))
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
@@ -91,8 +92,10 @@ class Items:
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
-                came = None  # more is said in its place than was then
+            if came is not None and "spelt" in came:
+                # another role, or one that says more than it did then
+                if came.get("role") != written[at].get("role") or came.get("past", 1) <= max(of[at]) - first:
+                    came = None
             taken = 1 if came is None else len(came.get("written", ".")) or 1
             said = written[at : at + taken]
             if came is not None and self._is_reported(came, first):
@@ -134,7 +137,7 @@ def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: 
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if kept := _kept(spelt):
+    if kept := _kept(spelt, written.get("role")):
         _keep_report(kept, [item], reported)
         _encoding(item, endpoint)[CAME] = kept
 
@@ -142,16 +145,18 @@ def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: 
 def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item], reported, loss):
+    if came is None or ("spelt" in came and came.get("role") != written.get("role")):
+        return written
+    if not _retract(came, [item], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
-def _kept(spelt: Spelt) -> dict[str, Any]:
-    """How one item came, where it came otherwise."""
+def _kept(spelt: Spelt, role: Any) -> dict[str, Any]:
+    """How one item came, where it came otherwise; a message of another `role` has other members."""
     if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
-    return {"spelt": spelt} if spelt else {}
+    return {} if not spelt else {"spelt": spelt} if role is None else {"spelt": spelt, "role": role}
 
 
 def _encoding_of(item: Item) -> Item:
@@ -185,19 +190,23 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
 
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
-    """What items and their report are known by: the place of an item in its list does not matter, and wording is free."""
+    """What items and their report are known by: the place of an item does not matter, and wording is free."""
     said = [imprint(item, "item") for item in items]
     return imprint(
         [
             *said,
             *(
                 {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
-                | {"path": entry["path"].rpartition("/content/")[2]}
+                | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
                 for entry in reported
             ),
         ],
         "report",
     )
+
+
+_OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
+"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
 def _groups(
@@ -318,14 +327,11 @@ def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     _encoding(item, endpoint)[CAME] = {"content": word}
 
 
-def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
-    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
-    name, as they came, which needs no comparison."""
-    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
-    if word is not None:
-        spelt["/content"] = {"word": word}
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
+    """Keeps of an item how its places came, where that is seen without a comparison: one with a `raw` value that says nothing, in
+    whose place nothing is written, or a `word`."""
     if spelt:
-        _encoding(item, endpoint)[CAME] = _kept(spelt)
+        _encoding(item, endpoint)[CAME] = _kept(spelt, item.get("role"))
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -353,7 +359,7 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
 
 def _in_form(word: str, content: Any) -> Any:
     if word == LIST:
-        return [{"type": "text", "text": content}] if type(content) is str and content else content
+        return [{"type": "text", "text": content}] if type(content) is str else content
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
