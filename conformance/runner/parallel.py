@@ -11,7 +11,7 @@ import argparse
 import multiprocessing
 from collections import deque
 from contextlib import suppress
-from itertools import groupby
+from itertools import groupby, pairwise
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
@@ -33,7 +33,7 @@ def planned(options: argparse.Namespace, cases: list[Case], session: Session) ->
 
 def run_in_processes(options: argparse.Namespace, checks: list[Check], gaps: dict[str, Gap]) -> list[Result]:
     """What became of the checks, in their order. Three crashes in a row end the run, as in one process."""
-    waiting = deque(_blocks(checks))
+    waiting = deque(_blocks(checks, options.jobs))
     results: list[Result | None] = [None] * len(checks)
     context = multiprocessing.get_context("spawn")
     told = argparse.Namespace(**{**vars(options), "verb": None, "grpc": None})  # one that is started is not shared
@@ -74,15 +74,13 @@ def run_in_processes(options: argparse.Namespace, checks: list[Check], gaps: dic
     ]
 
 
-def _blocks(checks: list[Check]) -> list[tuple[int, int]]:
+def _blocks(checks: list[Check], jobs: int) -> list[tuple[int, int]]:
     """Where the checks of some cases begin and end."""
-    blocks, start, end = [], 0, 0
-    for number, (_, of_case) in enumerate(groupby(checks, key=lambda check: check.case.path), 1):
-        end += len(list(of_case))
-        if number % _CASES_AT_ONCE == 0:
-            blocks.append((start, end))
-            start = end
-    return [*blocks, (start, end)] if start < end else blocks
+    ends = [0]
+    for _, of_case in groupby(checks, key=lambda check: check.case.path):
+        ends.append(ends[-1] + len(list(of_case)))
+    at_once = max(1, min(_CASES_AT_ONCE, len(ends) // (4 * jobs)))
+    return list(pairwise([*ends[:-1:at_once], ends[-1]]))
 
 
 def _give(connection: Connection, waiting: deque[tuple[int, int]]) -> int:
