@@ -14,7 +14,7 @@ belong together so are a group; one that is not of one item on each side is kept
 that is written in its place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -82,8 +82,8 @@ class Items:
                 _keep_report(kept, self.items[first:past], self._reported(first, past))
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
-    def put_back(self, written: list[Any], of: Positions) -> list[Any]:
-        """The items as they came, as far as they are written as they were then."""
+    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
+        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
         head = self._head(of)
         if head is None and not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
             return written
@@ -94,12 +94,15 @@ class Items:
             found += self._group(head, 0, written[:at])
         while at < len(written):
             first = of[at][0] if of[at] else -1
-            came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
+            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
+                found.append(self._in_form(came["content"], written[at], first))
+                at += 1
+                continue
+            if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+                came = None  # more is said in its place than was then
             if came is None:
                 found.append(written[at])
-                at += 1
-            elif len(came) == 1 and "content" in came:  # nothing was compared
-                found.append(self._in_form(came["content"], written[at], first))
                 at += 1
             else:
                 taken = len(came.get("written", ".")) or 1
@@ -128,9 +131,7 @@ class Items:
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
             return wire
-        content = wire.get("content")
-        said = _in_form(word, content)
-        return wire if said is content else {**wire, "content": said}
+        return _with_content(word, wire)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
@@ -139,7 +140,12 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
+        # that an item as a whole stands elsewhere is nothing of the item
+        return [
+            entry
+            for entry in self.loss.entries
+            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+        ]
 
 
 def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
@@ -156,10 +162,7 @@ def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[E
     came = came_of(item, endpoint)
     if came is None or not _retract(came, [item], reported, loss):
         return written
-    if "content" in came:
-        said = _in_form(came["content"], written.get("content"))
-        return written if said is written.get("content") else {**written, "content": said}
-    return _respelt(came["spelt"], written)
+    return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
 def _kept(spelt: Spelt) -> dict[str, Any]:
@@ -238,9 +241,8 @@ def _groups(
                 right += 1
                 grew = True
         if groups and not (came and said and groups[-1][2] and groups[-1][3]):
-            before = (
-                groups.pop()
-            )  # what vanished or was added belongs to what stands before it, and at the head behind it
+            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
+            before = groups.pop()
             groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
         else:
             groups.append((max(first, 0), max(past, 0), came, said))
@@ -262,7 +264,9 @@ def _are_same(left: list[Any], right: list[Any]) -> bool:
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
     spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
-    return [there[1:] for there, kept in spelt.items() if "word" not in kept and kept.get("raw") is None]
+    return [
+        there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
+    ]
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
@@ -282,17 +286,22 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         for name, value in raw.items():
             _compare((*path, name), value, written.get(name, _ABSENT), anchor, spelt)
         for name, value in written.items():
-            if name not in raw:
+            if name in raw:
+                continue
+            if value is None and anchor is _ABSENT:
+                spelt[pointer((*path, name))] = {"word": ABSENT}
+            else:
                 spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
-    elif (word := _word(raw, written)) is not None:
+    elif anchor is _ABSENT and (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
-        for name, value in raw[0].items() if word != STRING else ():
-            if name != "type" and name != "text":
-                spelt[pointer((*path, 0, name))] = {"raw": value}
+        if word not in _WORDS:
+            for name, value in raw[0].items():
+                if name != "type" and name != "text":
+                    spelt[pointer((*path, 0, name))] = {"raw": value}
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
@@ -304,6 +313,11 @@ LIST: Final = "text"
 """A lone text that came as a list of one part of this type, of whatever words."""
 STRING: Final = "string"
 """One that came as a string."""
+EMPTY: Final = "empty"
+"""An empty text that came where null is written."""
+ABSENT: Final = "absent"
+"""Nothing at all that came where null is written."""
+_WORDS: Final = (STRING, EMPTY, ABSENT)
 
 
 def lone_text(content: Any) -> str | None:
@@ -319,11 +333,11 @@ def _word(raw: Any, written: Any) -> str | None:
     if type(written) is str and type(raw) is list:
         if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
             kind = part.get("type")
-            return kind if type(kind) is str and kind != STRING else None
+            return kind if type(kind) is str and kind not in _WORDS else None
         return None
     if type(raw) is str and type(written) is list:
         return STRING if lone_text(written) == raw else None
-    return None
+    return EMPTY if raw == "" and written is None else None
 
 
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
@@ -334,6 +348,16 @@ def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
+
+
+def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
+    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
+    name, as they came, which needs no comparison."""
+    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
+    if word is not None:
+        spelt["/content"] = {"word": word}
+    if spelt:
+        _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -351,18 +375,31 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
         steps = parse_pointer(there)
         anchor = _anchor(written, steps)
         if "word" in kept:
-            if anchor is not _ABSENT:
-                made = _with(made, steps, {"raw": _in_form(kept["word"], anchor)})
+            said = _in_form(kept["word"], anchor)
+            if said is not anchor:
+                made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
         elif kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
             made = _with(made, steps, kept)
     return made
 
 
 def _in_form(word: str, content: Any) -> Any:
-    if word != STRING:
-        return [{"type": word, "text": content}] if type(content) is str and content else content
-    text = lone_text(content)
-    return content if text is None else text
+    if word == STRING:
+        text = lone_text(content)
+        return content if text is None else text
+    if word in (EMPTY, ABSENT):
+        return content if content is not None else "" if word == EMPTY else _ABSENT
+    return [{"type": word, "text": content}] if type(content) is str and content else content
+
+
+def _with_content(word: str, wire: Item) -> Item:
+    content = wire.get("content")
+    said = _in_form(word, content)
+    if said is content or "content" not in wire:
+        return wire
+    if said is _ABSENT:
+        return {name: value for name, value in wire.items() if name != "content"}
+    return {**wire, "content": said}
 
 
 def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
