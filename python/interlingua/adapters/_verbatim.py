@@ -17,7 +17,7 @@ belong together so are a group; one that is not of one item on each side is kept
 that is written in its place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -81,19 +81,21 @@ class Items:
                 _keep_report(kept, self.items[first:past], self._reported(first, past))
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
-    def put_back(self, written: list[Any], of: Positions) -> list[Any]:
-        """The items as they came, as far as they are written as they were then."""
+    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
+        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
         if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
             return written
         found: list[Any] = []
         at = 0
         while at < len(written):
             first = of[at][0] if of[at] else -1
-            came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
             if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
+            if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+                came = None  # more is said in its place than was then
             taken = 1 if came is None else len(came.get("written", ".")) or 1
             said = written[at : at + taken]
             if came is not None and self._is_reported(came, first):
@@ -105,9 +107,7 @@ class Items:
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
             return wire
-        content = wire.get("content")
-        said = _in_form(word, content)
-        return wire if said is content else {**wire, "content": said}
+        return _with_content(word, wire)
 
     def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
         if "whole" not in came:
@@ -125,7 +125,12 @@ class Items:
         if not self.loss.entries:
             return []
         within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
+        # that an item as a whole stands elsewhere is nothing of the item
+        return [
+            entry
+            for entry in self.loss.entries
+            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+        ]
 
 
 def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
@@ -142,10 +147,7 @@ def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[E
     came = came_of(item, endpoint)
     if came is None or not _retract(came, [item], reported, loss):
         return written
-    if "content" in came:
-        said = _in_form(came["content"], written.get("content"))
-        return written if said is written.get("content") else {**written, "content": said}
-    return _respelt(came["spelt"], written)
+    return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
 def _kept(spelt: Spelt) -> dict[str, Any]:
@@ -246,7 +248,9 @@ def _are_same(left: list[Any], right: list[Any]) -> bool:
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
     spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
-    return [there[1:] for there, kept in spelt.items() if "word" not in kept and kept.get("raw") is None]
+    return [
+        there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
+    ]
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
@@ -270,13 +274,17 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             if first != name:
                 spelt.setdefault(pointer((*path, first)), {})["name"] = names[first] = name
         for name, value in written.items():
-            if name not in raw and name not in names:
+            if name in raw or name in names:
+                continue
+            if value is None and anchor is _ABSENT:
+                spelt[pointer((*path, name))] = {"word": ABSENT}
+            else:
                 spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
-    elif (word := _word(raw, written)) is not None:
+    elif anchor is _ABSENT and (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
@@ -298,6 +306,10 @@ STRING: Final = "string"
 """One that came as a string."""
 _BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
 """Base64 that came in the other alphabet, or without its padding."""
+EMPTY: Final = "empty"
+"""An empty text that came where null is written."""
+ABSENT: Final = "absent"
+"""Nothing at all that came where null is written."""
 
 
 def lone_text(content: Any) -> str | None:
@@ -318,12 +330,22 @@ def _word(raw: Any, written: Any) -> str | None:
         return LIST if lone_text(raw) == written else None
     if type(raw) is str and type(written) is list:
         return STRING if lone_text(written) == raw else None
-    return None
+    return EMPTY if raw == "" and written is None else None
 
 
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
+
+
+def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
+    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
+    name, as they came, which needs no comparison."""
+    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
+    if word is not None:
+        spelt["/content"] = {"word": word}
+    if spelt:
+        _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -355,8 +377,10 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
         if "name" in kept:
             named.append([*steps, kept["name"]])
         if "word" in kept:
-            if (said := _value(written, steps)) is not _ABSENT:
-                made = _with(made, steps, {"raw": _in_form(kept["word"], said)})
+            place = _value(written, steps)
+            said = place if place is _ABSENT else _in_form(kept["word"], place)
+            if said is not place:
+                made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
         elif "raw" in kept or "written" in kept:
             anchor = _anchor(written, steps)
             if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
@@ -383,8 +407,20 @@ def _in_form(word: str, content: Any) -> Any:
         return said.rstrip("=") if word.endswith("unpadded") else said
     if word == LIST:
         return [{"type": "text", "text": content}] if type(content) is str and content else content
-    text = lone_text(content)
-    return content if text is None else text
+    if word == STRING:
+        text = lone_text(content)
+        return content if text is None else text
+    return content if content is not None else "" if word == EMPTY else _ABSENT
+
+
+def _with_content(word: str, wire: Item) -> Item:
+    content = wire.get("content")
+    said = _in_form(word, content)
+    if said is content or "content" not in wire:
+        return wire
+    if said is _ABSENT:
+        return {name: value for name, value in wire.items() if name != "content"}
+    return {**wire, "content": said}
 
 
 def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
