@@ -284,7 +284,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         for number, value in enumerate(raw):
             there = written[number]
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
-    elif anchor is _ABSENT and (word := _word(raw, written)) is not None:
+    elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
