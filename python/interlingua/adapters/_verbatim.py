@@ -9,6 +9,9 @@ item, what is written does not tell all that it says: an imprint of item and rep
 When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
 an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
+What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
+alphabet, a member under its name in snake_case. It is put back wherever something stands there.
+
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
 that is written in its place.
@@ -283,10 +286,14 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
+        names = {}
         for name, value in raw.items():
-            _compare((*path, name), value, written.get(name, _ABSENT), anchor, spelt)
+            first = name if name in written else _in_camel_case(name, raw, written)
+            _compare((*path, first), value, written.get(first, _ABSENT), anchor, spelt)
+            if first != name:
+                spelt.setdefault(pointer((*path, first)), {})["name"] = names[first] = name
         for name, value in written.items():
-            if name in raw:
+            if name in raw or name in names:
                 continue
             if value is None and anchor is _ABSENT:
                 spelt[pointer((*path, name))] = {"word": ABSENT}
@@ -296,12 +303,14 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         for number, value in enumerate(raw):
             there = written[number]
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
-    elif anchor is _ABSENT and (word := _word(raw, written)) is not None:
+    elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
         if word not in _WORDS:
             for name, value in raw[0].items():
                 if name != "type" and name != "text":
-                    spelt[pointer((*path, 0, name))] = {"raw": value}
+                    kept = spelt[pointer((*path, 0, name))] = {"raw": value}
+                    if anchor is not _ABSENT:
+                        kept["written"] = imprint(anchor, "wire")
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
@@ -309,15 +318,24 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             kept["written"] = imprint(known, "wire")
 
 
+def _in_camel_case(name: str, raw: Item, written: Item) -> str:
+    """The name under which a member that came in snake_case is written; the same name where it is not."""
+    first, *words = name.split("_")
+    found = first + "".join([word[:1].upper() + word[1:] for word in words])
+    return found if words and found in written and found not in raw else name
+
+
 LIST: Final = "text"
 """A lone text that came as a list of one part of this type, of whatever words."""
 STRING: Final = "string"
 """One that came as a string."""
+_BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
+"""Base64 that came in the other alphabet, or without its padding."""
 EMPTY: Final = "empty"
 """An empty text that came where null is written."""
 ABSENT: Final = "absent"
 """Nothing at all that came where null is written."""
-_WORDS: Final = (STRING, EMPTY, ABSENT)
+_WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
 def lone_text(content: Any) -> str | None:
@@ -330,6 +348,10 @@ def lone_text(content: Any) -> str | None:
 
 
 def _word(raw: Any, written: Any) -> str | None:
+    if type(written) is str and type(raw) is str:
+        if not len(written) - 3 < len(raw) <= len(written):
+            return None
+        return next((word for word in _BASE64 if raw != written and _in_form(word, written) == raw), None)
     if type(written) is str and type(raw) is list:
         if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
             kind = part.get("type")
@@ -369,21 +391,54 @@ def _anchor(written: Any, steps: list[str]) -> Any:
     return written
 
 
+def _value(written: Any, steps: list[str]) -> Any:
+    """What is written at a place."""
+    for step in steps:
+        if type(written) is list and step.isdecimal() and int(step) < len(written):
+            written = written[int(step)]
+        elif type(written) is dict and step in written:
+            written = written[step]
+        else:
+            return _ABSENT
+    return written
+
+
 def _respelt(spelt: Spelt, written: Any) -> Any:
     made = written
+    named: list[list[str]] = []
     for there, kept in spelt.items():
         steps = parse_pointer(there)
-        anchor = _anchor(written, steps)
+        if "name" in kept:
+            named.append([*steps, kept["name"]])
         if "word" in kept:
-            said = _in_form(kept["word"], anchor)
-            if said is not anchor:
+            place = _value(written, steps)
+            said = place if place is _ABSENT else _in_form(kept["word"], place)
+            if said is not place:
                 made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
-        elif kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
-            made = _with(made, steps, kept)
+        elif "raw" in kept or "written" in kept:
+            anchor = _anchor(written, steps)
+            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                made = _with(made, steps, kept)
+    for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
+        made = _renamed(made, steps)
     return made
 
 
+def _renamed(value: Any, steps: list[str]) -> Any:
+    """A copy of a value in which the member at a place has the name that stands behind it."""
+    if len(steps) == 2:
+        known, name = steps
+        return {name if key == known else key: item for key, item in value.items()} if type(value) is dict else value
+    inner = _value(value, steps[:1])
+    return value if inner is _ABSENT else _with(value, steps[:1], {"raw": _renamed(inner, steps[1:])})
+
+
 def _in_form(word: str, content: Any) -> Any:
+    if word in _BASE64:
+        if type(content) is not str:
+            return content
+        said = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
+        return said.rstrip("=") if word.endswith("unpadded") else said
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
