@@ -16,6 +16,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
 from .cases import Case, read
+from .compare import Difference
 from .discover import Check, plan
 from .plug import PlugError
 from .reaching import reached
@@ -90,7 +91,7 @@ def _give(connection: Connection, waiting: deque[tuple[int, int]]) -> int:
     return block[0]
 
 
-def _answer(connection: Connection) -> list[tuple[str, str, object, str | None, float]]:
+def _answer(connection: Connection) -> list[tuple[str, str, Difference | None, str | None, float]]:
     try:
         found = connection.recv()
     except EOFError:
