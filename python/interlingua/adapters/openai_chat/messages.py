@@ -343,11 +343,15 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
         reading.unusual = True
     read: Message = {"role": role, "content": content_from_wire(message, reading)}
-    return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content))
+    return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content, reading))
 
 
-def _form_of(content: Any) -> str | None:
-    return LIST if lone_text(content) is not None else None
+def _form_of(content: Any, reading: Reading) -> str | None:
+    """The word for the form of a content, where it is not written as it came."""
+    text = lone_text(content)
+    if text == "":
+        reading.unusual = True
+    return LIST if text else None
 
 
 _PLAIN: Final = frozenset(("role", "content", "name"))
@@ -399,7 +403,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
     if not (paired and wire_id):
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return finish_reading(message, read, known, kept, reading, _form_of(message.get("content")))
+    return finish_reading(message, read, known, kept, reading, _form_of(message.get("content"), reading))
 
 
 _NAMED_TOOL: Final = _TOOL | {"name"}
