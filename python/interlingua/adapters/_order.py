@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import note
-from interlingua.adapters._kit import marked, within
+from interlingua.adapters._kit import NOTHING, marked, within
+from interlingua.adapters._verbatim import CAME
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -96,10 +97,23 @@ def are_turns(messages: list[Message], first: int) -> bool:
         role: str = message["role"]
         if role != "tool" and (role == previous or (role != "assistant" and role != "user")):
             return False
-        if len(message) > 2 and not within(message, PLAIN):
+        if len(message) > 2 and not within(message, PLAIN) and not _says_how_it_came(message):
             return False
         previous = role
     return True
+
+
+def _says_how_it_came(message: Message) -> bool:
+    """Whether a provider state says of a message how it came, and nothing more."""
+    state: dict[str, Any] | None = message.get("provider_state")
+    if state is None or not within(state, _SPELT) or not within(message, _WITH_STATE):
+        return False
+    return state.get("encoding", NOTHING).keys() == _CAME
+
+
+_SPELT: Final = frozenset(("adapter", "provider", "origin", "encoding"))
+_CAME: Final = {CAME}
+_WITH_STATE: Final = PLAIN | {"provider_state"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -39,14 +39,15 @@ def may_differ(unusual: bool) -> bool:
 class Items:
     """A list of canonical items, as `place` in the report names it, and how each is written.
 
-    `loss` holds what was reported when they were written.
+    `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired.
     """
 
-    def __init__(self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss) -> None:
+    def __init__(self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss, *, with_odd: bool = True) -> None:
         self.items = items
         self.place = place
         self.endpoint = endpoint
         self.loss = loss
+        self.with_odd = with_odd
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -73,9 +74,10 @@ class Items:
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
-                if past > first + 1:
+                reported = self._reported(first, past)
+                _keep_report(kept, self.items[first:past], reported)
+                if reported and past > first + 1:
                     kept["past"] = past - first
-                _keep_report(kept, self.items[first:past], self._reported(first, past))
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions) -> list[Any]:
@@ -85,19 +87,27 @@ class Items:
         found: list[Any] = []
         at = 0
         while at < len(written):
-            first = of[at][0] if of[at] else -1
+            first = of[at][0] if of[at] else next((there[0] for there in of[at:] if there), -1)
             came = None if first < 0 else came_of(self.items[first], self.endpoint)
-            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
+            taken = 1
+            if came is None or not (of[at] or "whole" in came):  # what was added is part of a group
+                found.append(written[at])
+            elif "whole" in came:
+                said = written[at : at + (len(came["written"]) or 1)]
+                if came["written"] == [imprint(one, "wire") for one in said] and self._is_reported(came, first):
+                    found += came["whole"]
+                    taken = len(said)
+                else:
+                    found.append(written[at])
+            elif len(came) == 1 and "content" in came:  # nothing was compared
                 found.append(self._in_form(came["content"], written[at], first))
-                at += 1
-                continue
-            taken = 1 if came is None else len(came.get("written", ".")) or 1
-            said = written[at : at + taken]
-            if came is not None and self._is_reported(came, first):
-                said = self._as_it_came(came, said)
-            found += said
+            else:
+                found.append(self._respelt(came, written[at]) if self._is_reported(came, first) else written[at])
             at += taken
         return found
+
+    def _respelt(self, came: dict[str, Any], said: Any) -> Any:
+        return _respelt(came["spelt"], said) if "spelt" in came else self._in_form(came["content"], said, -1)
 
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
@@ -106,15 +116,10 @@ class Items:
         said = _in_form(word, content)
         return wire if said is content else {**wire, "content": said}
 
-    def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
-        if "whole" not in came:
-            return [
-                _respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)
-            ]
-        return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
-
     def _is_reported(self, came: dict[str, Any], first: int) -> bool:
         """Whether the same is reported as when the item was read; it is taken back then."""
+        if "reported" in came and not self.with_odd:
+            return False
         past = first + came.get("past", 1)
         return _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
@@ -125,19 +130,26 @@ class Items:
         return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
 
 
-def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
-    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
+def keep_item(
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
+) -> None:
+    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
+
+    `says` is what of the item the report is about, where that is not all of it.
+    """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
-        _keep_report(kept, [item], reported)
+        _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[CAME] = kept
 
 
-def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
+def put_back_item(
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
+) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item], reported, loss):
+    if came is None or not _retract(came, [item if says is None else says], reported, loss):
         return written
     if "content" in came:
         said = _in_form(came["content"], written.get("content"))
@@ -220,8 +232,8 @@ def _groups(
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said):  # what vanished or was added belongs to what stands before it
-            before = groups.pop()
+        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
+            before = groups.pop()  # what vanished or was added belongs to what stands before it, else behind it
             groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
         else:
             groups.append((max(first, 0), max(past, 0), came, said))
@@ -301,9 +313,10 @@ def _word(raw: Any, written: Any) -> str | None:
     return None
 
 
-def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
-    """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = {"content": word}
+def keep_word(item: Item, word: str, endpoint: Endpoint, places: Sequence[str] = ("/content",)) -> None:
+    """Keeps that the content of an item, or what stands in these places of it, came in another form than it is written in,
+    which needs no comparison."""
+    _encoding(item, endpoint)[CAME] = _kept({place: {"word": word} for place in places})
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -319,12 +332,25 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     made = written
     for there, kept in spelt.items():
         steps = parse_pointer(there)
-        anchor = _anchor(written, steps)
         if "word" in kept:
-            made = _with(made, steps, {"raw": _in_form(kept["word"], anchor)})
-        elif kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+            content = _at(made, steps)
+            said = _in_form(kept["word"], content)
+            made = made if said is content else _with(made, steps, {"raw": said})
+            continue
+        anchor = _anchor(written, steps)
+        if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
             made = _with(made, steps, kept)
     return made
+
+
+def _at(value: Any, steps: list[str]) -> Any:
+    """What stands at a place."""
+    for step in steps:
+        if type(value) is list:
+            value = value[int(step)] if int(step) < len(value) else _ABSENT
+        else:
+            value = value.get(step, _ABSENT) if type(value) is dict else _ABSENT
+    return value
 
 
 def _in_form(word: str, content: Any) -> Any:
