@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import within
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, parse_pointer, pointer
 
@@ -256,6 +257,16 @@ def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
     spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
     return [there[1:] for there, kept in spelt.items() if "word" not in kept and kept.get("raw") is None]
+
+
+def says_only_how_it_came(item: Item) -> bool:
+    """Whether the provider state of an item says how it came, and nothing more."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
+
+
+_CAME_ALONE: Final = {CAME}
+_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
