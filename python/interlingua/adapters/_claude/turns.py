@@ -293,7 +293,7 @@ class Turns(Generic[W]):
         messages, writing = self.messages, self.writing
         if read is None and not any("provider_state" in message for message in messages):
             return
-        items = Items(messages, "messages", writing.endpoint, writing.loss, with_odd=writing.same_origin)
+        items = Items(messages, "messages", writing.endpoint, writing.loss, with_odd=writing.same_origin, joined=True)
         if self.first:
             system = {"content": body["system"]} if "system" in body else {}
             of = [range(self.first)]

@@ -26,7 +26,7 @@ from interlingua.adapters._claude.values import (
     USER,
 )
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._verbatim import STRING, keep_word
+from interlingua.adapters._verbatim import STRING, keep_spelt, keep_word
 from interlingua.adapters.anthropic_messages.blocks import (
     block_from_wire,
     blocks_from_wire,
@@ -137,7 +137,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
     first = len(messages)
     user_from_wire(blocks, reading, messages)
     if strings:
-        keep_word(messages[first], STRING, reading.endpoint, strings)
+        keep_spelt(messages[first], {place: {"word": STRING} for place in strings}, reading.endpoint)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
