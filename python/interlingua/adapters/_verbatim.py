@@ -9,15 +9,19 @@ item, what is written does not tell all that it says: an imprint of item and rep
 When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
 an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
+What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
+alphabet, a member under its name in snake_case. It is put back wherever something stands there.
+
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
 that is written in its place.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import within
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, parse_pointer, pointer
 
@@ -37,16 +41,31 @@ def may_differ(unusual: bool) -> bool:
 
 
 class Items:
-    """A list of canonical items, as `place` in the report names it, and how each is written.
+    """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
+    is, when they are no list there.
 
-    `loss` holds what was reported when they were written.
+    `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
+    written of several of them is put back place by place, whatever else is said there.
     """
 
-    def __init__(self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss) -> None:
+    def __init__(
+        self,
+        items: list[Item],
+        place: str,
+        endpoint: Endpoint,
+        loss: Loss,
+        places: Sequence[str] | None = None,
+        *,
+        with_odd: bool = True,
+        joined: bool = False,
+    ) -> None:
         self.items = items
         self.place = place
+        self.places = places
         self.endpoint = endpoint
         self.loss = loss
+        self.with_odd = with_odd
+        self.joined = joined
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -73,76 +92,103 @@ class Items:
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
-                if past > first + 1:
+                reported = self._reported(first, past)
+                if past > first + 1 and (reported or not self.joined):
                     kept["past"] = past - first
-                _keep_report(kept, self.items[first:past], self._reported(first, past))
+                _keep_report(kept, self.items[first:past], reported)
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
-    def put_back(self, written: list[Any], of: Positions) -> list[Any]:
-        """The items as they came, as far as they are written as they were then."""
-        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
+        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
+        head = self._head(of)
+        if head is None and not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
             return written
         found: list[Any] = []
         at = 0
+        if head is not None:
+            at = len(head["written"])
+            found += self._group(head, 0, written[:at])
         while at < len(written):
             first = of[at][0] if of[at] else -1
-            came = None if first < 0 else came_of(self.items[first], self.endpoint)
+            came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
             if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            taken = 1 if came is None else len(came.get("written", ".")) or 1
-            said = written[at : at + taken]
-            if came is not None and self._is_reported(came, first):
-                said = self._as_it_came(came, said)
-            found += said
-            at += taken
+            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
+            if more and not self.joined:
+                came = None  # more is said in its place than was then
+            if came is None:
+                found.append(written[at])
+                at += 1
+            else:
+                taken = len(came.get("written", ".")) or 1
+                found += self._group(came, first, written[at : at + taken])
+                at += taken
         return found
+
+    def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
+        """What is written of a group, as it came where it is written as it was then."""
+        if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
+            return said
+        if "reported" in came and not self.with_odd:
+            return said
+        past = first + came.get("past", 1)
+        if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
+            return said
+        if "whole" in came:
+            return list(came["whole"])
+        return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
+
+    def _head(self, of: Positions) -> dict[str, Any] | None:
+        """How the first items came, where the first of them is written nowhere."""
+        if not self.items or (of and of[0] and of[0][0] == 0) or CAME not in _encoding_of(self.items[0]):
+            return None
+        came = came_of(self.items[0], self.endpoint)
+        return came if came is not None and "whole" in came else None
 
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
             return wire
-        content = wire.get("content")
-        said = _in_form(word, content)
-        return wire if said is content else {**wire, "content": said}
-
-    def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
-        if "whole" not in came:
-            return [
-                _respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)
-            ]
-        return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
-
-    def _is_reported(self, came: dict[str, Any], first: int) -> bool:
-        """Whether the same is reported as when the item was read; it is taken back then."""
-        past = first + came.get("past", 1)
-        return _retract(came, self.items[first:past], self._reported(first, past), self.loss)
+        return _with_content(word, wire)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
             return []
-        within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        return [entry for entry in self.loss.entries if f"{entry['path']}/".startswith(within)]
+        if self.places is not None:
+            within = tuple(f"{place}/" for place in self.places[first:past])
+        else:
+            within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
+        # that an item as a whole stands elsewhere is nothing of the item
+        return [
+            entry
+            for entry in self.loss.entries
+            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+        ]
 
 
-def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
-    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
+def keep_item(
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
+) -> None:
+    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
+
+    `says` is what of the item the report is about, where that is not all of it.
+    """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
-        _keep_report(kept, [item], reported)
+        _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[CAME] = kept
 
 
-def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
+def put_back_item(
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
+) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item], reported, loss):
+    if came is None or not _retract(came, [item if says is None else says], reported, loss):
         return written
-    if "content" in came:
-        said = _in_form(came["content"], written.get("content"))
-        return written if said is written.get("content") else {**written, "content": said}
-    return _respelt(came["spelt"], written)
+    return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
 def _kept(spelt: Spelt) -> dict[str, Any]:
@@ -220,7 +266,8 @@ def _groups(
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said):  # what vanished or was added belongs to what stands before it
+        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
+            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
             before = groups.pop()
             groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
         else:
@@ -243,7 +290,19 @@ def _are_same(left: list[Any], right: list[Any]) -> bool:
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
     spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
-    return [there[1:] for there, kept in spelt.items() if "word" not in kept and kept.get("raw") is None]
+    return [
+        there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
+    ]
+
+
+def says_only_how_it_came(item: Item) -> bool:
+    """Whether the provider state of an item says how it came, and nothing more."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
+
+
+_CAME_ALONE: Final = {CAME}
+_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
@@ -260,10 +319,18 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
+        names = {}
         for name, value in raw.items():
-            _compare((*path, name), value, written.get(name, _ABSENT), anchor, spelt)
+            first = name if name in written else _in_camel_case(name, raw, written)
+            _compare((*path, first), value, written.get(first, _ABSENT), anchor, spelt)
+            if first != name:
+                spelt.setdefault(pointer((*path, first)), {})["name"] = names[first] = name
         for name, value in written.items():
-            if name not in raw:
+            if name in raw or name in names:
+                continue
+            if value is None and anchor is _ABSENT:
+                spelt[pointer((*path, name))] = {"word": ABSENT}
+            else:
                 spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
@@ -271,6 +338,12 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
+        if word not in _WORDS:
+            for name, value in raw[0].items():
+                if name != "type" and name != "text":
+                    kept = spelt[pointer((*path, 0, name))] = {"raw": value}
+                    if anchor is not _ABSENT:
+                        kept["written"] = imprint(anchor, "wire")
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
@@ -278,32 +351,68 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             kept["written"] = imprint(known, "wire")
 
 
-LIST: Final = "list"
-"""A lone text that came as a list of one part, of whatever words."""
+def _in_camel_case(name: str, raw: Item, written: Item) -> str:
+    """The name under which a member that came in snake_case is written; the same name where it is not."""
+    first, *words = name.split("_")
+    found = first + "".join([word[:1].upper() + word[1:] for word in words])
+    return found if words and found in written and found not in raw else name
+
+
+LIST: Final = "text"
+"""A lone text that came as a list of one part of this type, of whatever words."""
 STRING: Final = "string"
 """One that came as a string."""
+_BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
+"""Base64 that came in the other alphabet, or without its padding."""
+EMPTY: Final = "empty"
+"""An empty text that came where null is written."""
+ABSENT: Final = "absent"
+"""Nothing at all that came where null is written."""
+_WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
 def lone_text(content: Any) -> str | None:
     """The words of a content of one part that is a text and nothing else."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
-        if part.get("type") == "text" and type(text) is str:
+        if part.get("type") == LIST and type(text) is str:
             return text
     return None
 
 
 def _word(raw: Any, written: Any) -> str | None:
+    if type(written) is str and type(raw) is str:
+        if not len(written) - 3 < len(raw) <= len(written):
+            return None
+        return next((word for word in _BASE64 if raw != written and _in_form(word, written) == raw), None)
     if type(written) is str and type(raw) is list:
-        return LIST if lone_text(raw) == written else None
+        if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
+            kind = part.get("type")
+            return kind if type(kind) is str and kind not in _WORDS else None
+        return None
     if type(raw) is str and type(written) is list:
         return STRING if lone_text(written) == raw else None
-    return None
+    return EMPTY if raw == "" and written is None else None
+
+
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
+    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
+    _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
+
+
+def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
+    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
+    name, as they came, which needs no comparison."""
+    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
+    if word is not None:
+        spelt["/content"] = {"word": word}
+    if spelt:
+        _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
@@ -315,33 +424,84 @@ def _anchor(written: Any, steps: list[str]) -> Any:
     return written
 
 
+def _value(written: Any, steps: list[str]) -> Any:
+    """What is written at a place."""
+    for step in steps:
+        if type(written) is list and step.isdecimal() and int(step) < len(written):
+            written = written[int(step)]
+        elif type(written) is dict and step in written:
+            written = written[step]
+        else:
+            return _ABSENT
+    return written
+
+
 def _respelt(spelt: Spelt, written: Any) -> Any:
     made = written
+    named: list[list[str]] = []
     for there, kept in spelt.items():
         steps = parse_pointer(there)
-        anchor = _anchor(written, steps)
+        if "name" in kept:
+            named.append([*steps, kept["name"]])
         if "word" in kept:
-            made = _with(made, steps, {"raw": _in_form(kept["word"], anchor)})
-        elif kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
-            made = _with(made, steps, kept)
+            place = _value(written, steps)
+            said = place if place is _ABSENT else _in_form(kept["word"], place)
+            if said is not place:
+                made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
+        elif "raw" in kept or "written" in kept:
+            anchor = _anchor(written, steps)
+            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                made = _with(made, steps, kept)
+    for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
+        made = _renamed(made, steps)
     return made
 
 
+def _renamed(value: Any, steps: list[str]) -> Any:
+    """A copy of a value in which the member at a place has the name that stands behind it."""
+    if len(steps) == 2:
+        known, name = steps
+        return {name if key == known else key: item for key, item in value.items()} if type(value) is dict else value
+    inner = _value(value, steps[:1])
+    return value if inner is _ABSENT else _with(value, steps[:1], {"raw": _renamed(inner, steps[1:])})
+
+
 def _in_form(word: str, content: Any) -> Any:
-    if word == LIST:
-        return [{"type": "text", "text": content}] if type(content) is str and content else content
-    text = lone_text(content)
-    return content if text is None else text
+    if word in _BASE64:
+        if type(content) is not str:
+            return content
+        said = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
+        return said.rstrip("=") if word.endswith("unpadded") else said
+    if word == STRING:
+        text = lone_text(content)
+        return content if text is None else text
+    if word in (EMPTY, ABSENT):
+        return content if content is not None else "" if word == EMPTY else _ABSENT
+    return [{"type": word, "text": content}] if type(content) is str and content else content
+
+
+def _with_content(word: str, wire: Item) -> Item:
+    content = wire.get("content")
+    said = _in_form(word, content)
+    if said is content or "content" not in wire:
+        return wire
+    if said is _ABSENT:
+        return {name: value for name, value in wire.items() if name != "content"}
+    return {**wire, "content": said}
 
 
 def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came."""
+    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
     if not steps:
         return kept["raw"]
     name, *rest = steps
     if type(value) is list:
+        if not name.isdecimal() or int(name) >= len(value):
+            return value
         number = int(name)
         return [*value[:number], _with(value[number], rest, kept), *value[number + 1 :]]
+    if type(value) is not dict or (rest and name not in value):
+        return value
     if not rest and "raw" not in kept:
         return {key: item for key, item in value.items() if key != name}
     return {**value, name: _with(value.get(name), rest, kept)}

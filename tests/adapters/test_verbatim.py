@@ -1,0 +1,69 @@
+"""Items that are put back as they came: what is kept as a word follows an edit, what is kept raw does not."""
+
+from typing import Any
+
+import pytest
+
+from interlingua.adapters._verbatim import keep_item, put_back_item
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss
+
+HERE = Endpoint("gemini_generate", "gemini")
+BYTES = "iVBORw0KGgo/+/8="
+
+
+def part(data: str, **members: Any) -> dict[str, Any]:
+    """An item of one image, as it is written."""
+    return {"role": "user", "parts": [{"inlineData": {"mimeType": "image/png", "data": data}, **members}]}
+
+
+def came(raw: Any, written: Any, later: Any = None) -> Any:
+    """An item that came raw, where `written` was written when it was read and `later` is written now."""
+    item: dict[str, Any] = {}
+    keep_item(item, raw, written, HERE, [])
+    later = written if later is None else later
+    return put_back_item(json.loads(json.dumps(item)), later, HERE, [], Loss())
+
+
+@pytest.mark.parametrize("data", ["iVBORw0KGgo_-_8=", "iVBORw0KGgo_-_8", "iVBORw0KGgo/+/8", BYTES])
+@pytest.mark.parametrize(
+    "names", [("inlineData", "mimeType"), ("inline_data", "mime_type"), ("inline_data", "mimeType")]
+)
+def test_names_and_base64_come_back_in_their_letters(data: str, names: tuple[str, str]) -> None:
+    outer, inner = names
+    raw = {"role": "user", "parts": [{outer: {inner: "image/png", "data": data}}]}
+
+    assert came(raw, part(BYTES)) == raw
+    edited = came(raw, part(BYTES), part("AA+/"))
+    assert edited["parts"][0][outer][inner] == "image/png"
+    assert edited["parts"][0][outer]["data"] == ("AA-_" if "_" in data else "AA+/")
+
+
+def test_words_keep_nothing_twice() -> None:
+    item: dict[str, Any] = {}
+    keep_item(item, {"role": "user", "parts": [{"inline_data": {"data": "_-_8" * 99}}]}, part("/+/8" * 99), HERE, [])
+
+    assert len(json.dumps(item)) < 600
+
+
+def test_what_is_kept_raw_is_put_back_beside_words_while_it_is_written_as_it_was() -> None:
+    raw = {"parts": [{"inline_data": {"mime_type": "IMAGE/PNG", "data": BYTES}, "thought": False}]}
+
+    assert came(raw, part(BYTES)) == raw
+    assert came(raw, part(BYTES), part("AAAA")) == {
+        "parts": [{"inline_data": {"mime_type": "image/png", "data": "AAAA"}}]
+    }
+
+
+def test_a_name_that_stands_beside_its_other_one_is_another_member() -> None:
+    raw = {"mimeType": "a", "mime_type": "b"}
+
+    assert came(raw, {"mimeType": "a"}) == raw
+
+
+@pytest.mark.parametrize("later", [{"role": "user", "parts": []}, {"role": "user"}, {"role": "user", "parts": "a"}, []])
+def test_a_word_whose_place_is_gone_says_nothing(later: Any) -> None:
+    raw = {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "_-_8"}}]}
+
+    assert came(raw, part("/+/8"), later) == later
