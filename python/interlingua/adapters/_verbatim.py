@@ -249,7 +249,7 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item does not matter, and wording is free."""
-    said = [imprint(_stateless(item), "item") for item in items]
+    said = [imprint(_said(item), "item") for item in items]
     return imprint(
         [
             *said,
@@ -263,12 +263,25 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     )
 
 
-def _stateless(value: Any) -> Any:
-    """A value without the provider states in it: what of them says something is written, and where it was issued does not
-    matter."""
+def _said(value: Any) -> Any:
+    """What an item says to a model: neither who had it when, nor provider states, of which is written what says something."""
     if type(value) is dict:
-        return {name: _stateless(item) for name, item in value.items() if name != "provider_state"}
-    return [_stateless(item) for item in value] if type(value) is list else value
+        beside = _BESIDE if "role" in value else _STATE
+        return {name: _said(item) for name, item in value.items() if name not in beside}
+    return [_said(item) for item in value] if type(value) is list else value
+
+
+_STATE: Final = frozenset(("provider_state",))
+_BESIDE: Final = _STATE | {
+    "metadata",
+    "id",
+    "session_id",
+    "created_at",
+    "schema_version",
+    "priority",
+    "critical",
+    "extra",
+}
 
 
 _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")

@@ -261,7 +261,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
         wire: Wire = {"role": "function", "name": called}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
-        if (state.get("encoding") or NOTHING).get("named") and answered in writing.called:
+        if writing.encoding_of(message).get("named") and answered in writing.called:
             wire["name"] = writing.called[answered]
     written = as_content(_result_content(block, path, writing, runs))
     if called is not None and type(written) is list:
@@ -391,7 +391,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
     canonical, paired = (found, True) if found is not None else reading.result(wire_id)
     if told is not None and (legacy or reading.names.get(canonical) == told):
         # the call tells the name already
-        kept.encoding = {} if legacy else {"named": True}
+        kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     envelope: dict[str, Any] = {}
     blocks = content_from_wire(message, reading)

@@ -11,8 +11,8 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import (
     MESSAGE_MEMBERS,
-    NOTHING,
     Wire,
+    keep_spelling,
     report_foreign_state,
     report_own_state,
     report_unknown,
@@ -361,14 +361,14 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     """The annotations of a text that this provider cited; None when there are none of its own."""
     if not block.get("citations") or not own_citations(block, writing):
         return None
-    return [_annotation_to_wire(citation) for citation in block["citations"]]
+    return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
 
 
-def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
+def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
     state, kind = citation["provider_state"], citation["type"]
     fields: Wire = state.get("fields") or {}
     read = {name: citation[name] for name in _CITED if name in citation}
-    if (state.get("encoding") or {}).get("flat"):
+    if writing.encoding_of(citation).get("flat"):
         return {**fields, **read, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
 
@@ -409,7 +409,7 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     if fields:
         citation["provider_state"]["fields"] = fields
     if not nested:
-        citation["provider_state"]["encoding"] = {"flat": True}
+        keep_spelling(citation["provider_state"], "flat", True)
     return citation
 
 
@@ -446,7 +446,7 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
     if message.get("cache") is not None:
-        _message_cache(message["cache"], wire, state.get("encoding") or NOTHING, path, writing)
+        _message_cache(message["cache"], wire, writing.encoding_of(message), path, writing)
     if state:
         if fields := state.get("fields"):
             for name, value in fields.items():
@@ -543,8 +543,7 @@ def _assistant_part(part: Wire, reading: Reading) -> Block:
 def as_said(block: Block, member: str, reading: Reading) -> Block:
     """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
     if block["type"] in _SUPPORTS:
-        state = block.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", NOTHING), "member": member}
+        keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
         reading.unusual = reading.unusual or block["type"] != "image"
     return block
 
@@ -557,10 +556,10 @@ def finish_reading(
     if "name" in message and "name" in known and read["role"] != "tool":
         _read_name(message["name"], read, kept, reading)
     if kept.fields:
-        MARK.read(kept.fields, read, kept.encoding, reading)
+        MARK.read(kept.fields, read, kept.places, reading)
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
-    reading.mark(read, kept.fields, kept.encoding)
+    reading.mark(read, kept.fields, kept.places)
     if word is not None:
         kept.spelt["/content"] = {"word": word}
     keep_spelt(read, kept.spelt, reading.endpoint)

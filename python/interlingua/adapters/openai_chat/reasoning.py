@@ -104,7 +104,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
     """
     state = writing.owned(block)
-    encoding = state.get("encoding") or {}
+    encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
         foreign = bool(block.get("provider_state")) and not state
@@ -181,7 +181,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
             blocks.insert(0, thinking_from_text(text, name, reading))
             said = text
         elif text == said:
-            kept.encoding.setdefault("also", []).append(name)
+            kept.places.setdefault("also", []).append(name)
         else:
             kept.fields[name] = text
     return blocks

@@ -261,6 +261,7 @@ def from_wire_request(
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
+    messages_may, reading.unusual = reading.unusual, False
     try:
         members = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -275,10 +276,14 @@ def from_wire_request(
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
     record_names(request, reading.names.values(), endpoint)
     _BODY.keep(request, body, endpoint)
-    if may_differ(reading.unusual or reading.breakpoints > MOST_BREAKPOINTS):
+    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    messages_may = may_differ(messages_may or too_many)
+    tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
+    if messages_may or tools_may:
         writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
-        messages_to_wire(request, writing, read=body["messages"])
-        if request.get("tools"):
+        if messages_may:
+            messages_to_wire(request, writing, read=body["messages"])
+        if tools_may:
             tools_to_wire(request, {}, writing, read=body.get("tools") or body["functions"])
     return extract_format(request), []
 

@@ -106,10 +106,6 @@ class Reading:
         """The provider state of a call."""
         return {**self._whose, "id": wire_id}
 
-    def legacy_state(self) -> dict[str, Any]:
-        """The provider state of a call of the time before tools."""
-        return {**self._whose, "encoding": {"legacy": True}}
-
     def mark(
         self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
     ) -> dict[str, Any]:
@@ -156,12 +152,12 @@ class Kept:
     """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that
     say nothing, and where on the wire things stood."""
 
-    __slots__ = ("encoding", "fields", "spelt")
+    __slots__ = ("fields", "places", "spelt")
 
     def __init__(self) -> None:
         self.fields: dict[str, Any] = {}
         self.spelt: Spelt = {}
-        self.encoding: dict[str, Any] = {}
+        self.places: dict[str, Any] = {}
 
     def silent(self, value: Any, *place: str) -> None:
         """Keeps a value that says nothing."""

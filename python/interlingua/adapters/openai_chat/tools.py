@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._items import Item, Member, Row, inside, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, within
+from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters._openai_tools import (
@@ -311,7 +311,7 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     writing.called[block["id"]] = name
     state = writing.owned(block)
     if within(block, _PLAIN_CALL) and says_nothing(block):
-        arguments = arguments_to_wire(block, state.get("encoding") or NOTHING, (), writing.loss)
+        arguments = arguments_to_wire(block, writing.encoding_of(block), (), writing.loss)
         function = {"name": name, "arguments": arguments}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
     writing.place = ""
@@ -351,7 +351,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
 
 def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
-    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.legacy_state()}
+    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.state(encoding={"legacy": True})}
     read_item(_LEGACY_CALL, {"function": legacy}, block, reading)
     block.setdefault("input", {})
     return block

@@ -199,7 +199,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
-        _reasoning_members(turn, wire, state.get("encoding") or NOTHING, path, writing)
+        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
@@ -251,7 +251,7 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
-        _reasoning_members(turn, wire, state.get("encoding") or NOTHING, path, writing)
+        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
     turn.report_moves()
     wire = finish_message(message, wire, state, path, writing)
     if not writing.same_origin:
@@ -347,7 +347,7 @@ def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bo
     state = turn.writing.owned(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
-    return (state.get("encoding") or NOTHING).get("part") != "refusal" and not any(
+    return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
     )
 
