@@ -40,14 +40,18 @@ def may_differ(unusual: bool) -> bool:
 
 
 class Items:
-    """A list of canonical items, as `place` in the report names it, and how each is written.
+    """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
+    is, when they are no list there.
 
     `loss` holds what was reported when they were written.
     """
 
-    def __init__(self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss) -> None:
+    def __init__(
+        self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss, places: Sequence[str] | None = None
+    ) -> None:
         self.items = items
         self.place = place
+        self.places = places
         self.endpoint = endpoint
         self.loss = loss
 
@@ -83,10 +87,14 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+        head = self._head(of)
+        if head is None and not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
             return written
         found: list[Any] = []
         at = 0
+        if head is not None:
+            at = len(head["written"])
+            found += self._group(head, 0, written[:at])
         while at < len(written):
             first = of[at][0] if of[at] else -1
             came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
@@ -96,35 +104,45 @@ class Items:
                 continue
             if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
                 came = None  # more is said in its place than was then
-            taken = 1 if came is None else len(came.get("written", ".")) or 1
-            said = written[at : at + taken]
-            if came is not None and self._is_reported(came, first):
-                said = self._as_it_came(came, said)
-            found += said
-            at += taken
+            if came is None:
+                found.append(written[at])
+                at += 1
+            else:
+                taken = len(came.get("written", ".")) or 1
+                found += self._group(came, first, written[at : at + taken])
+                at += taken
         return found
+
+    def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
+        """What is written of a group, as it came where it is written as it was then."""
+        if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
+            return said
+        past = first + came.get("past", 1)
+        if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
+            return said
+        if "whole" in came:
+            return list(came["whole"])
+        return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
+
+    def _head(self, of: Positions) -> dict[str, Any] | None:
+        """How the first items came, where the first of them is written nowhere."""
+        if not self.items or (of and of[0] and of[0][0] == 0) or CAME not in _encoding_of(self.items[0]):
+            return None
+        came = came_of(self.items[0], self.endpoint)
+        return came if came is not None and "whole" in came else None
 
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
             return wire
         return _with_content(word, wire)
 
-    def _as_it_came(self, came: dict[str, Any], said: list[Any]) -> list[Any]:
-        if "whole" not in came:
-            return [
-                _respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)
-            ]
-        return came["whole"] if came["written"] == [imprint(one, "wire") for one in said] else said
-
-    def _is_reported(self, came: dict[str, Any], first: int) -> bool:
-        """Whether the same is reported as when the item was read; it is taken back then."""
-        past = first + came.get("past", 1)
-        return _retract(came, self.items[first:past], self._reported(first, past), self.loss)
-
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
             return []
-        within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
+        if self.places is not None:
+            within = tuple(f"{place}/" for place in self.places[first:past])
+        else:
+            within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
         # that an item as a whole stands elsewhere is nothing of the item
         return [
             entry
@@ -225,7 +243,8 @@ def _groups(
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said):  # what vanished or was added belongs to what stands before it
+        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
+            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
             before = groups.pop()
             groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
         else:
@@ -286,6 +305,12 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
+        if word not in _WORDS:
+            for name, value in raw[0].items():
+                if name != "type" and name != "text":
+                    kept = spelt[pointer((*path, 0, name))] = {"raw": value}
+                    if anchor is not _ABSENT:
+                        kept["written"] = imprint(anchor, "wire")
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
@@ -300,8 +325,8 @@ def _in_camel_case(name: str, raw: Item, written: Item) -> str:
     return found if words and found in written and found not in raw else name
 
 
-LIST: Final = "list"
-"""A lone text that came as a list of one part, of whatever words."""
+LIST: Final = "text"
+"""A lone text that came as a list of one part of this type, of whatever words."""
 STRING: Final = "string"
 """One that came as a string."""
 _BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
@@ -310,13 +335,14 @@ EMPTY: Final = "empty"
 """An empty text that came where null is written."""
 ABSENT: Final = "absent"
 """Nothing at all that came where null is written."""
+_WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
 def lone_text(content: Any) -> str | None:
     """The words of a content of one part that is a text and nothing else."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
-        if part.get("type") == "text" and type(text) is str:
+        if part.get("type") == LIST and type(text) is str:
             return text
     return None
 
@@ -327,10 +353,18 @@ def _word(raw: Any, written: Any) -> str | None:
             return None
         return next((word for word in _BASE64 if raw != written and _in_form(word, written) == raw), None)
     if type(written) is str and type(raw) is list:
-        return LIST if lone_text(raw) == written else None
+        if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
+            kind = part.get("type")
+            return kind if type(kind) is str and kind not in _WORDS else None
+        return None
     if type(raw) is str and type(written) is list:
         return STRING if lone_text(written) == raw else None
     return EMPTY if raw == "" and written is None else None
+
+
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
+    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
+    _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
@@ -405,12 +439,12 @@ def _in_form(word: str, content: Any) -> Any:
             return content
         said = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
         return said.rstrip("=") if word.endswith("unpadded") else said
-    if word == LIST:
-        return [{"type": "text", "text": content}] if type(content) is str and content else content
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
-    return content if content is not None else "" if word == EMPTY else _ABSENT
+    if word in (EMPTY, ABSENT):
+        return content if content is not None else "" if word == EMPTY else _ABSENT
+    return [{"type": word, "text": content}] if type(content) is str and content else content
 
 
 def _with_content(word: str, wire: Item) -> Item:
@@ -424,13 +458,17 @@ def _with_content(word: str, wire: Item) -> Item:
 
 
 def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came."""
+    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
     if not steps:
         return kept["raw"]
     name, *rest = steps
     if type(value) is list:
+        if not name.isdecimal() or int(name) >= len(value):
+            return value
         number = int(name)
         return [*value[:number], _with(value[number], rest, kept), *value[number + 1 :]]
+    if type(value) is not dict or (rest and name not in value):
+        return value
     if not rest and "raw" not in kept:
         return {key: item for key, item in value.items() if key != name}
     return {**value, name: _with(value.get(name), rest, kept)}
