@@ -6,7 +6,6 @@ Writing: results follow their calls directly, in one content and in the order of
 of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
 """
 
-from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
@@ -21,7 +20,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
-from interlingua.adapters._verbatim import Items, keep_item, put_back_item
+from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing, put_back_item
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     SYSTEM,
@@ -57,21 +56,28 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     if len(content) > 1:
         _keep_fields(message, content, reading)
         if "role" in content:  # which many clients say, though there is but one
-            keep_item(message, {"role": content["role"]}, {}, reading.endpoint, [])
+            keep_nothing(message, ("role",), content["role"], reading.endpoint)
+    _keep_silent(message, 1, reading)
     return message
 
 
-def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> list[range]:
-    """Appends what the contents hold; gives the positions of the messages of each.
+def _keep_silent(message: Message, messages: int, reading: Reading) -> None:
+    """Keeps which parts were said to be no thoughts."""
+    for position, members in reading.silent:
+        keep_nothing(message, ("parts", position, "thought"), False, reading.endpoint, beside=members, items=messages)
+    reading.silent.clear()
+
+
+def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> dict[int, int]:
+    """Appends what the contents hold, most of them one message; gives the number of messages of others.
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    made: list[range] = []
+    several: dict[int, int] = {}
     previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
         parts = _parts(content, ("contents", position), reading)
         role = content.get("role")
-        first = len(messages)
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
@@ -87,15 +93,18 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = _user_from_wire(parts, reading)
             message = found[0]
             messages += found
+            if len(found) > 1:
+                several[position] = len(found)
             if role != USER or previous == "tool" == message["role"] or reading.waits():
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned = False
-        made.append(range(first, len(messages)))
         if len(content) > 2:
             _keep_fields(message, content, reading)
-    return made
+        if reading.silent:
+            _keep_silent(message, several.get(position, 1), reading)
+    return several
 
 
 def _first_call(blocks: list[Block]) -> Block | None:
@@ -176,6 +185,7 @@ def report_joined(message: Message, writing: Writing, path: Path) -> None:
 
 
 _USUAL: Final = frozenset(("role", "content", "metadata"))
+_OF_THIS_WIRE: Final = _USUAL | {"provider_state"}
 
 
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Read | None" = None) -> None:
@@ -189,14 +199,15 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     contents = _contents(messages, _in_order(messages, first, writing), writing)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     if read is not None:
-        items.keep(read.contents, read.made, contents.wires, contents.of)
+        instructions = 0 if read.instructions is None else 1
+        items.keep(read.contents, read.made(instructions), contents.wires, contents.of())
         return
-    body["contents"] = items.put_back(contents.wires, contents.of)
+    body["contents"] = items.put_back(contents.wires, contents.of()) if contents.stated else contents.wires
     if contents.may_pair_otherwise(body["contents"]) and not contents.are_paired(body["contents"]):
         # an edit: by what results are called they would be read as those of other calls
         writing.begin_again(said_before)
         contents = _contents(messages, _in_order(messages, first, writing, as_read=False), writing)
-        body["contents"] = items.put_back(contents.wires, contents.of_others())
+        body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.results())
     order = contents.order
     if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
         body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
@@ -207,11 +218,19 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
 
 
 class Read(NamedTuple):
-    """What messages were just read from, and the positions of the messages of each content."""
+    """What messages were just read from, and how many were read from contents that did not hold one."""
 
     instructions: Wire | None
     contents: list[Wire]
-    made: list[range]
+    several: dict[int, int]
+
+    def made(self, first: int) -> list[range]:
+        """The positions of the messages of each content, which begin at the first."""
+        found: list[range] = []
+        for position in range(len(self.contents)):
+            found.append(range(first, first + self.several.get(position, 1)))
+            first = found[-1].stop
+        return found
 
 
 def _contents(messages: list[Message], order: Order, writing: Writing) -> "_Contents":
@@ -302,7 +321,9 @@ class _Contents:
         self.order: Final = order
         self.writing: Final = writing
         self.wires: list[Wire] = []
-        self.of: list[tuple[int, ...]] = []  # the positions of the messages that each of them says
+        self.joined: set[int] = set()  # the messages that travel in the content before
+        self.added: list[int] = []  # where contents stand that say no message
+        self.stated = False  # whether a message has a provider state
         self.released: list[tuple[Path, str, Path]] = []
         self.previous = ""  # role of the message before
         self.step_begun = False
@@ -316,10 +337,10 @@ class _Contents:
             block = blocks[0]
             if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
                 self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
-                self.of.append((position,))
                 self.previous, self.step_begun = role, False
                 return
         path: Path = ("messages", position)
+        self.stated = self.stated or "provider_state" in message
         if writing.outside and role != "tool":
             # a message that moves takes its place behind the media
             self.release(next((to for moved, to in writing.moves if moved == path), path))
@@ -336,20 +357,26 @@ class _Contents:
             parts = parts_to_wire(marked_blocks(message, path, writing), USER, writing, (*path, "content"))
         if role != "assistant":
             self.step_begun = False
-        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
+        if parts and not (role == "tool" == self.previous) and self._is_usual(message):
             self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
-            self.of.append((position,))
         else:
             self._put(MODEL if role == "assistant" else USER, parts, position)
             report_members(message, writing, path)
         self.previous = role
+
+    def _is_usual(self, message: Message) -> bool:
+        """Whether there is nothing to write or to report around the content of a message."""
+        if len(message) == 2 or within(message, _USUAL):
+            return True
+        state = self.writing.owned(message)
+        return bool(state) and within(message, _OF_THIS_WIRE) and not state.get("fields") and not state.get("signature")
 
     def _put(self, role: str, parts: list[Wire], position: int) -> None:
         message, writing = self.messages[position], self.writing
         path: Path = ("messages", position)
         if message["role"] == "tool" == self.previous:
             self.wires[-1]["parts"] += parts
-            self.of[-1] = (*self.of[-1], position)
+            self.joined.add(position)
             report_joined(message, writing, path)
             return
         if not parts:
@@ -360,7 +387,6 @@ class _Contents:
             parts = [{"text": FILLER}]
         wire: Wire = {"role": role, "parts": parts}
         self.wires.append(wire)
-        self.of.append((position,))
         if "provider_state" in message:
             members_to_wire(message, wire, CONTENT, writing, path)
 
@@ -368,8 +394,8 @@ class _Contents:
         """Media that could not stand in the results before go into a user content of their own."""
         if not self.writing.outside:
             return
+        self.added.append(len(self.wires))
         self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
-        self.of.append(())
         self.released += [(path, left, to) for path, left, _ in self.writing.outside]
         self.writing.outside.clear()
 
@@ -389,21 +415,33 @@ class _Contents:
                 self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
             return
 
-    def _hold_result(self, positions: Sequence[int]) -> bool:
-        return any(self.messages[position]["role"] == "tool" for position in positions)
+    def of(self) -> list[tuple[int, ...]]:
+        """The positions of the messages that each content says."""
+        of: list[tuple[int, ...]] = []
+        for position in self.order:
+            if position in self.joined:
+                of[-1] = (*of[-1], position)
+            else:
+                of.append((position,))
+        for position in self.added:
+            of.insert(position, ())
+        return of
 
-    def of_others(self) -> list[tuple[int, ...]]:
-        """The positions of the messages of contents without results."""
-        return [() if self._hold_result(positions) else positions for positions in self.of]
+    def results(self) -> set[int]:
+        """The positions of messages in contents that hold results."""
+        return {
+            position
+            for positions in self.of()
+            if any(self.messages[one]["role"] == "tool" for one in positions)
+            for position in positions
+        }
 
     def may_pair_otherwise(self, wires: list[Wire]) -> bool:
         """Whether results may be read as those of other calls where contents were put back as these."""
-        if wires is self.wires and isinstance(self.order, range):
-            return False
-        as_written = {id(wire) for wire in wires}
-        return not isinstance(self.order, range) or any(
-            id(wire) not in as_written and self._hold_result(positions)
-            for wire, positions in zip(self.wires, self.of, strict=True)
+        if not isinstance(self.order, range):
+            return self.writing.same_origin
+        return wires is not self.wires and any(
+            is_imprinted(self.messages[position], self.writing.endpoint) for position in self.results()
         )
 
     def are_paired(self, wires: list[Wire]) -> bool:

@@ -24,10 +24,10 @@ class Reading:
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
     `unusual` is set by whoever reads something that may be written otherwise than it came. `names` are those of the tools that are
-    called. `unsigned`: a step of the current turn begins with a call that has no signature.
+    called. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
     compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
@@ -38,6 +38,7 @@ class Reading:
         self.prefix = prefix
         self.unusual = False
         self.names: set[str] = set()
+        self.silent: list[tuple[int, str]] = []
         self.unsigned = False
         self._ids = ids
         self._met: dict[str, int] = {}

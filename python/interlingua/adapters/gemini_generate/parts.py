@@ -239,6 +239,9 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     """The parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
+        if len(part) > 1 and part.get("thought") is False:  # many clients say so of all that is none
+            part = {name: value for name, value in part.items() if name != "thought"}
+            reading.silent.append((len(blocks), ",".join(sorted(part))))
         if len(part) == 1 and type(text := part.get("text")) is str and text:
             blocks.append({"type": "text", "text": text})
         else:

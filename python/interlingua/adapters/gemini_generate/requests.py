@@ -130,7 +130,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
-    made = contents_from_wire(contents, reading, messages)
+    several = contents_from_wire(contents, reading, messages)
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -152,7 +152,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
         capabilities = {name: endpoint.capabilities[name] for name in _DEMANDED if name in endpoint.capabilities}
         reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
-        read = Read(body.get("systemInstruction"), contents, made)
+        read = Read(body.get("systemInstruction"), contents, several)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
 
