@@ -163,18 +163,25 @@ class Items:
         ]
 
 
-def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
-    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
+def keep_item(
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], kept_as: str = CAME
+) -> None:
+    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
+
+    `kept_as` tells two items of a wire apart that one canonical item says.
+    """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
         _keep_report(kept, [item], reported)
-        _encoding(item, endpoint)[CAME] = kept
+        _encoding(item, endpoint)[kept_as] = kept
 
 
-def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
+def put_back_item(
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, kept_as: str = CAME
+) -> Any:
     """An item as it came, as far as it is written as it was then."""
-    came = came_of(item, endpoint)
+    came = came_of(item, endpoint, kept_as)
     if came is None or ((reported or "reported" in came) and not _retract(came, [item], reported, loss)):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
@@ -284,12 +291,12 @@ def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     ]
 
 
-def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
+def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
     """What is kept of how an item came."""
     state: Item | None = item.get("provider_state")
     if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
         return None
-    found: dict[str, Any] | None = encoding.get(CAME)
+    found: dict[str, Any] | None = encoding.get(kept_as)
     return found
 
 

@@ -30,6 +30,7 @@ from interlingua.adapters.gemini_generate.context import (
     generation,
     members_to_wire,
     report_cache,
+    unmeasured,
 )
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, parts_to_wire, result_to_wire
@@ -37,7 +38,7 @@ from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINE
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.ids import NamedIds
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Message = dict[str, Any]
 Block = dict[str, Any]
@@ -231,6 +232,14 @@ class Read(NamedTuple):
             found.append(range(first, first + self.several.get(position, 1)))
             first = found[-1].stop
         return found
+
+
+def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
+    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    state = reading.state(encoding={"names": sorted(reading.names)})
+    writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
+    written = _contents([message], range(1), writing).wires[0]
+    keep_item(message, raw, written, reading.endpoint, writing.loss.entries)
 
 
 def _contents(messages: list[Message], order: Order, writing: Writing) -> "_Contents":

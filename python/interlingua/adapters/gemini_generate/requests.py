@@ -54,7 +54,7 @@ from interlingua.adapters.gemini_generate.contents import (
     demands_signatures,
     system_from_wire,
 )
-from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.context import Reading, Writing, unmeasured
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
     CAMEL,
@@ -150,15 +150,10 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         note_disorder(messages, RESULTS, endpoint.state)
     model = (request.get("model") or "").partition(":")[2]
     if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
-        capabilities = {name: endpoint.capabilities[name] for name in _DEMANDED if name in endpoint.capabilities}
-        reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
+        reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
         read = Read(body.get("systemInstruction"), contents, several)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
-
-
-_DEMANDED: Final = ("thought_signatures",)
-"""What is known of the model already when its messages are read; all else is found out when they are written for it."""
 
 
 def _keep_names(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
