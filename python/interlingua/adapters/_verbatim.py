@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import within
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, parse_pointer, pointer
 
@@ -45,17 +46,28 @@ class Items:
     """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
     is, when they are no list there.
 
-    `loss` holds what was reported when they were written.
+    `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
+    written of several of them is put back place by place, whatever else is said there.
     """
 
     def __init__(
-        self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss, places: Sequence[str] | None = None
+        self,
+        items: list[Item],
+        place: str,
+        endpoint: Endpoint,
+        loss: Loss,
+        places: Sequence[str] | None = None,
+        *,
+        with_odd: bool = True,
+        joined: bool = False,
     ) -> None:
         self.items = items
         self.place = place
         self.places = places
         self.endpoint = endpoint
         self.loss = loss
+        self.with_odd = with_odd
+        self.joined = joined
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -82,16 +94,17 @@ class Items:
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
-                if past > first + 1:
+                reported = self._reported(first, past)
+                if past > first + 1 and (reported or not self.joined):
                     kept["past"] = past - first
-                _keep_report(kept, self.items[first:past], self._reported(first, past))
+                _keep_report(kept, self.items[first:past], reported)
                 _encoding(self.items[first], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        head = self._head(of)
-        if head is None and not self._came(of):
+        if not _came_otherwise(self.items):
             return written
+        head = self._head(of)
         found: list[Any] = []
         at = 0
         if head is not None:
@@ -106,7 +119,8 @@ class Items:
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
+            if more and not self.joined:
                 came = None  # more is said in its place than was then
             if came is None:
                 found.append(written[at])
@@ -117,16 +131,11 @@ class Items:
                 at += taken
         return found
 
-    def _came(self, of: Positions) -> bool:
-        """Whether something is kept of any of the items."""
-        for positions in of:
-            if positions and "provider_state" in (item := self.items[positions[0]]) and CAME in _encoding_of(item):
-                return True
-        return False
-
     def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
+            return said
+        if "reported" in came and not self.with_odd:
             return said
         if self.loss.entries or "reported" in came:
             past = first + came.get("past", 1)
@@ -163,26 +172,49 @@ class Items:
         ]
 
 
+def _came_otherwise(items: list[Item]) -> bool:
+    for item in items:
+        state: Item | None = item.get("provider_state")
+        if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
+            return True
+    return False
+
+
 def keep_item(
-    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], kept_as: str = CAME
+    item: Item,
+    raw: Any,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
-    `kept_as` tells two items of a wire apart that one canonical item says.
+    `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
+    one canonical item says.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
-        _keep_report(kept, [item], reported)
+        _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[kept_as] = kept
 
 
 def put_back_item(
-    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, kept_as: str = CAME
+    item: Item,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    loss: Loss,
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
-    if came is None or ((reported or "reported" in came) and not _retract(came, [item], reported, loss)):
+    if came is None:
+        return written
+    if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
@@ -244,6 +276,8 @@ def _groups(
     raws: list[Any], made: Positions, written: list[Any], of: Positions
 ) -> list[tuple[int, int, list[Any], list[Any]]]:
     """What belongs together: the first canonical item and the one past the last, what came, and what is written."""
+    if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
+        return [(position, position + 1, [raws[position]], [said]) for position, said in enumerate(written)]
     groups: list[tuple[int, int, list[Any], list[Any]]] = []
     left = right = 0
     while left < len(raws) or right < len(written):
@@ -271,6 +305,14 @@ def _groups(
     return groups
 
 
+def _are_paired(positions: Positions) -> bool:
+    """Whether each item is one, in order."""
+    for position, held in enumerate(positions):  # noqa: SIM110 a generator costs more than what it asks
+        if len(held) != 1 or held[0] != position:
+            return False
+    return True
+
+
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
     if not positions:
         return first, past
@@ -289,6 +331,16 @@ def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     return [
         there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
     ]
+
+
+def says_only_how_it_came(item: Item) -> bool:
+    """Whether the provider state of an item says how it came, and nothing more."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
+
+
+_CAME_ALONE: Final = {CAME}
+_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
 def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
@@ -315,15 +367,24 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         return
     if type(raw) is dict and type(written) is dict:
         names = {}
+        added = len(written)
         for name, value in raw.items():
-            first = name if name in written else _in_camel_case(name, raw, written)
-            if (value is None or value is False) and anchor is not _ABSENT and first not in written:
+            there = written.get(name, _ABSENT)
+            first = name
+            if there is _ABSENT and (first := _in_camel_case(name, raw, written)) != name:
+                there = written[first]
+                names[first] = name
+            if there is not _ABSENT:
+                added -= 1
+            elif (value is None or value is False) and anchor is not _ABSENT:
                 spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
                 continue
-            _compare((*path, first), value, written.get(first, _ABSENT), anchor, spelt)
+            # most is the same: a text needs no call of its own
+            if value is not there and (type(value) is not str or value != there):
+                _compare((*path, first), value, there, anchor, spelt)
             if first != name:
-                spelt.setdefault(pointer((*path, first)), {})["name"] = names[first] = name
-        for name, value in written.items():
+                spelt.setdefault(pointer((*path, first)), {})["name"] = name
+        for name, value in written.items() if added else ():
             if name in raw or name in names:
                 continue
             if value is None and anchor is _ABSENT:
@@ -333,7 +394,8 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
-            _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+            if value is not there:
+                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
         if word not in _WORDS:

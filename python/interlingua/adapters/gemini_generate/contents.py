@@ -20,7 +20,14 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
-from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing, put_back_item
+from interlingua.adapters._verbatim import (
+    Items,
+    is_imprinted,
+    keep_item,
+    keep_nothing,
+    put_back_item,
+    says_only_how_it_came,
+)
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     SYSTEM,
@@ -377,8 +384,7 @@ class _Contents:
         """Whether there is nothing to write or to report around the content of a message."""
         if len(message) == 2 or within(message, _USUAL):
             return True
-        state = self.writing.owned(message)
-        return bool(state) and within(message, _OF_THIS_WIRE) and not state.get("fields") and not state.get("signature")
+        return within(message, _OF_THIS_WIRE) and says_only_how_it_came(message)
 
     def _put(self, role: str, parts: list[Wire], position: int) -> None:
         message, writing = self.messages[position], self.writing

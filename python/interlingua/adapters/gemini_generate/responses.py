@@ -245,7 +245,7 @@ def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire],
             response, candidates or [_candidate(response, 0, Writing(response, endpoint, Loss()), ())], state
         )
         came = {"candidates": candidates} if choices else {key: body[key] for key in ("candidates",) if key in body}
-        keep_item(response, came, written, endpoint, [], _BODY)
+        keep_item(response, came, written, endpoint, [], kept_as=_BODY)
     return response
 
 
@@ -323,7 +323,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     except UNREADABLE as problem:
         message = "a block lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path="/message/content") from problem
-    body = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, _BODY)
+    body = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, kept_as=_BODY)
     if not body.get("candidates"):
         report_logprobs(response, loss, ())  # they stand in a candidate
     fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
@@ -362,11 +362,13 @@ def _is_blocked(response: Response, state: Any) -> bool:
 def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     before = len(writing.loss.entries)
     candidate = _candidate(choice, position, writing, path)
-    said = {name: choice[name] for name in _CHOICE if name in choice}  # the first of them is the whole answer
-    return put_back_item(said, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss)
+    said: dict[str, Any] = {
+        name: choice[name] for name in _CHOICE if name in choice
+    }  # the first of them is the whole answer
+    return put_back_item(choice, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss, said)
 
 
-_CHOICE: Final = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
+_CHOICE: Final[tuple[str, ...]] = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
