@@ -168,7 +168,9 @@ _ROWS: Final[dict[str, Row]] = {
     "text": block_row(_TEXT),
     "guardContent": block_row(inside("guardContent", Row({}, inside("text", Row({}, _TEXT))))),
     # a value is written as its text
-    "json": block_row(Member("json", ("text",), _read_json, lambda *_: ABSENT, needed=True, null=True)),
+    "json": block_row(
+        Member("json", ("text",), _read_json, lambda block, writing, path: ABSENT, needed=True, null=True)
+    ),
     "citationsContent": block_row(
         inside(
             "citationsContent",
