@@ -292,7 +292,10 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 # reported of it.
 
 
-class Body(NamedTuple):
+_USUAL: Final[Mapping[str, type]] = {TEXT: str, SWITCH: bool}
+
+
+class Body:
     """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
     tools.
 
@@ -302,13 +305,28 @@ class Body(NamedTuple):
     beside those that the switch itself lists.
     """
 
-    rows: Rows
-    apart: tuple[str, ...]
-    write: Callable[[Request, Wire, Any], None]
-    writing: Callable[[Request, Endpoint, Loss], Writing]
-    always: tuple[str, ...] = ()
-    free: bool = False
-    switches: Mapping[str, tuple[str, ...]] = NOTHING
+    def __init__(
+        self,
+        rows: Rows,
+        apart: tuple[str, ...],
+        write: Callable[[Request, Wire, Any], None],
+        writing: Callable[[Request, Endpoint, Loss], Writing],
+        always: tuple[str, ...] = (),
+        *,
+        free: bool = False,
+        switches: Mapping[str, tuple[str, ...]] = NOTHING,
+    ) -> None:
+        self.rows = rows
+        self.apart = apart
+        self.write = write
+        self.writing = writing
+        self.always = always
+        self.free = free
+        self.switches = switches
+        # most members are of these types and plain whatever they say
+        self._usual: dict[str, type] = {
+            name: _USUAL[row.kind] for name, row in rows.items() if row.plain == () and row.kind in (TEXT, SWITCH)
+        }
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
@@ -374,6 +392,8 @@ class Body(NamedTuple):
                 if value is not None and not (body.keys().isdisjoint(names) and body.keys().isdisjoint(listed)):
                     return False
         for name, value in body.items():
+            if (value or value is False) and self._usual.get(name) is type(value):
+                continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
             elif name in self.apart:
