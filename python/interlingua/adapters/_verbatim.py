@@ -48,7 +48,8 @@ class Items:
     is, when they are no list there.
 
     `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
-    written of several of them is put back place by place, whatever else is said there.
+    written of several of them is put back place by place, whatever else is said there. `by_role`: only in a message of the role
+    that it had then.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Items:
         *,
         with_odd: bool = True,
         joined: bool = False,
+        by_role: bool = False,
     ) -> None:
         self.items = items
         self.place = place
@@ -69,6 +71,7 @@ class Items:
         self.loss = loss
         self.with_odd = with_odd
         self.joined = joined
+        self.by_role = by_role
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -90,7 +93,7 @@ class Items:
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                kept = _kept(spelt, said[0].get("role"))
+                kept = _kept(spelt, said[0]["role"] if self.by_role else None)
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
@@ -191,15 +194,17 @@ def keep_item(
     reported: list[Entry],
     says: Item | None = None,
     kept_as: str = CAME,
+    *,
+    by_role: bool = False,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
     `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
-    one canonical item says.
+    one canonical item says; `by_role` as of `Items`.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if kept := _kept(spelt, written.get("role")):
+    if kept := _kept(spelt, written["role"] if by_role else None):
         _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[kept_as] = kept
 
@@ -222,7 +227,7 @@ def put_back_item(
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
-def _kept(spelt: Spelt, role: Any) -> dict[str, Any]:
+def _kept(spelt: Spelt, role: str | None) -> dict[str, Any]:
     """How one item came, where it came otherwise; a message of another `role` has other members."""
     if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
@@ -496,11 +501,11 @@ def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     _encoding(item, endpoint)[CAME] = {"content": word}
 
 
-def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
     place in which nothing is written a `raw` value that says nothing, of any other a `word`."""
     if spelt:
-        _encoding(item, endpoint)[CAME] = _kept(spelt, item.get("role"))
+        _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
 def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:

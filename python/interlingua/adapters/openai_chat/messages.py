@@ -61,7 +61,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
     if not runs.fits:
         writing.tell_ids(before, marks)
         runs = _written(request, order, writing)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
     body = items.settled(runs.body, runs.of, read)
     if read is None and (writing.legacy or body is not runs.body):
         alone = _told_without_ids(body, runs.of)

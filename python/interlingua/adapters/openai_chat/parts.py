@@ -562,7 +562,7 @@ def finish_reading(
     reading.mark(read, kept.fields, kept.places)
     if word is not None:
         kept.spelt["/content"] = {"word": word}
-    keep_spelt(read, kept.spelt, reading.endpoint)
+    keep_spelt(read, kept.spelt, reading.endpoint, by_role=True)
     return read
 
 

@@ -235,7 +235,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     loss = Loss()
     request = {"messages": [message], "provider_state": endpoint.state()}
     written = assistant_to_wire(message, 0, Writing(request, endpoint, loss), request)
-    keep_item(message, raw, written, endpoint, loss.entries)
+    keep_item(message, raw, written, endpoint, loss.entries, by_role=True)
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
