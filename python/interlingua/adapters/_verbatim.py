@@ -131,7 +131,7 @@ class Items:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
             return said
-        if "reported" in came and not self.with_odd:
+        if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
             return said
         past = first + came.get("past", 1)
         if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
@@ -194,7 +194,9 @@ def put_back_item(
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item if says is None else says], reported, loss):
+    if came is None or ("reported" in came and "spelt" in came and not _fits(came["spelt"], written)):
+        return written
+    if not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
@@ -450,6 +452,16 @@ def _anchor(written: Any, steps: list[str]) -> Any:
             return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
         written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
     return written
+
+
+def _fits(spelt: Spelt, written: Any) -> bool:
+    """Whether all that is kept of an item may be put back: a report is of all that it says."""
+    for there, kept in spelt.items():
+        if "word" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, parse_pointer(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
 
 
 def _value(written: Any, steps: list[str]) -> Any:
