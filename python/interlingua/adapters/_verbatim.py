@@ -10,7 +10,8 @@ When the item is written again, what comes out as it did then is put back as it 
 an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
 What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
-alphabet, a member under its name in snake_case. It is put back wherever something stands there.
+alphabet, a member under its name in snake_case. It is put back wherever something stands there. Null and false where nothing is
+written are put back where the same members stand.
 
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
@@ -18,6 +19,7 @@ that is written in its place.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -110,7 +112,9 @@ class Items:
             found += self._group(head, 0, written[:at])
         while at < len(written):
             first = of[at][0] if of[at] else -1
-            came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
+            came = None
+            if first >= 0 and "provider_state" in self.items[first] and first not in apart:
+                came = came_of(self.items[first], self.endpoint)
             if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
@@ -133,9 +137,10 @@ class Items:
             return said
         if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
             return said
-        past = first + came.get("past", 1)
-        if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
-            return said
+        if self.loss.entries or "reported" in came:
+            past = first + came.get("past", 1)
+            if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
+                return said
         if "whole" in came:
             return list(came["whole"])
         return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
@@ -176,27 +181,40 @@ def _came_otherwise(items: list[Item]) -> bool:
 
 
 def keep_item(
-    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
+    item: Item,
+    raw: Any,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
-    `says` is what of the item the report is about, where that is not all of it.
+    `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
+    one canonical item says.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
         _keep_report(kept, [item if says is None else says], reported)
-        _encoding(item, endpoint)[CAME] = kept
+        _encoding(item, endpoint)[kept_as] = kept
 
 
 def put_back_item(
-    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
+    item: Item,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    loss: Loss,
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
-    came = came_of(item, endpoint)
+    came = came_of(item, endpoint, kept_as)
     if came is None or ("reported" in came and "spelt" in came and not _fits(came["spelt"], written)):
         return written
-    if not _retract(came, [item if says is None else says], reported, loss):
+    if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
@@ -325,13 +343,22 @@ _CAME_ALONE: Final = {CAME}
 _OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
-def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
+def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
     """What is kept of how an item came."""
     state: Item | None = item.get("provider_state")
     if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
         return None
-    found: dict[str, Any] | None = encoding.get(CAME)
+    found: dict[str, Any] | None = encoding.get(kept_as)
     return found
+
+
+def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
+    """Whether more of an item is put back than words and what says nothing."""
+    came = came_of(item, endpoint)
+    if came is None:
+        return False
+    spelt: Spelt = came.get("spelt") or {}
+    return "whole" in came or any("written" in kept for kept in spelt.values())
 
 
 def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
@@ -349,6 +376,9 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
+            elif (value is None or value is False) and anchor is not _ABSENT:
+                spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
+                continue
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
                 _compare((*path, first), value, there, anchor, spelt)
@@ -379,6 +409,10 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+def _names(item: Item) -> str:
+    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
 
 
 def _in_camel_case(name: str, raw: Item, written: Item) -> str:
@@ -445,6 +479,15 @@ def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoin
         _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
+def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
+    """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
+    there, in a list, and `items` how many canonical ones the item of the wire holds."""
+    came = _encoding(item, endpoint).setdefault(CAME, {})
+    came.setdefault("spelt", {})[pointer(place)] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
+    if items > 1:
+        came["past"] = items
+
+
 def _anchor(written: Any, steps: list[str]) -> Any:
     """What is written at a place, or the element of a list in which it stands."""
     for step in steps:
@@ -454,11 +497,14 @@ def _anchor(written: Any, steps: list[str]) -> Any:
     return written
 
 
+_steps: Final = lru_cache(1024)(parse_pointer)
+
+
 def _fits(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
     for there, kept in spelt.items():
         if "word" not in kept and ("raw" in kept or "written" in kept):
-            anchor = _anchor(written, parse_pointer(there))
+            anchor = _anchor(written, _steps(there))
             if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 return False
     return True
@@ -480,7 +526,12 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     made = written
     named: list[list[str]] = []
     for there, kept in spelt.items():
-        steps = parse_pointer(there)
+        steps = _steps(there)
+        if "beside" in kept:
+            within = _value(written, steps[:-1])
+            if type(within) is dict and steps[-1] not in within and _names(within) == kept["beside"]:
+                made = _with(made, steps, kept)
+            continue
         if "name" in kept:
             named.append([*steps, kept["name"]])
         if "word" in kept:
@@ -492,8 +543,9 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
             anchor = _anchor(written, steps)
             if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 made = _with(made, steps, kept)
-    for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
-        made = _renamed(made, steps)
+    if named:
+        for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
+            made = _renamed(made, steps)
     return made
 
 
@@ -530,18 +582,22 @@ def _with_content(word: str, wire: Item) -> Item:
     return {**wire, "content": said}
 
 
-def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
+def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
+    """A copy of a value in which something stands as it came."""
     if not steps:
         return kept["raw"]
-    name, *rest = steps
-    if type(value) is list:
-        if not name.isdecimal() or int(name) >= len(value):
-            return value
-        number = int(name)
-        return [*value[:number], _with(value[number], rest, kept), *value[number + 1 :]]
-    if type(value) is not dict or (rest and name not in value):
-        return value
-    if not rest and "raw" not in kept:
-        return {key: item for key, item in value.items() if key != name}
-    return {**value, name: _with(value.get(name), rest, kept)}
+    made: Any = value.copy()
+    here = made
+    *above, last = steps
+    for step in above:
+        name: Any = int(step) if type(here) is list else step
+        inner = here[name].copy()
+        here[name] = inner
+        here = inner
+    if type(here) is list:
+        here[int(last)] = kept["raw"]
+    elif "raw" in kept:
+        here[last] = kept["raw"]
+    else:
+        here.pop(last, None)
+    return made
