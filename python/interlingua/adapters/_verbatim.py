@@ -141,7 +141,7 @@ class Items:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
             return said
-        if "reported" in came and not self.with_odd:
+        if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
             return said
         if self.loss.entries or "reported" in came:
             past = first + came.get("past", 1)
@@ -221,6 +221,8 @@ def put_back_item(
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
     if came is None or not _has_its_role(came, written):
+        return written
+    if "reported" in came and "spelt" in came and not _fits(came["spelt"], written):
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
@@ -527,6 +529,16 @@ def _anchor(written: Any, steps: list[str]) -> Any:
 
 
 _steps: Final = lru_cache(1024)(parse_pointer)
+
+
+def _fits(spelt: Spelt, written: Any) -> bool:
+    """Whether all that is kept of an item may be put back: a report is of all that it says."""
+    for there, kept in spelt.items():
+        if "word" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, _steps(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
 
 
 def _value(written: Any, steps: list[str]) -> Any:
