@@ -106,7 +106,7 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not _came_otherwise(self.items):
+        if not came_otherwise(self.items):
             return written
         head = self._head(of)
         found: list[Any] = []
@@ -178,7 +178,8 @@ class Items:
         ]
 
 
-def _came_otherwise(items: list[Item]) -> bool:
+def came_otherwise(items: list[Item]) -> bool:
+    """Whether anything is kept of how items came."""
     for item in items:
         state: Item | None = item.get("provider_state")
         if state is not None and (encoding := state.get("encoding")) and CAME in encoding:

@@ -16,6 +16,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._media import (
     document_as_text,
@@ -439,6 +440,20 @@ def filled(path: Path, writing: Writing) -> str:
     message = "the wire takes no empty message"
     writing.loss.replace((*path, "content"), value, "filler", "representation", message)
     return FILLER
+
+
+def says_nothing(item: Item) -> bool:
+    """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
+    state: dict[str, Any] | None = item.get("provider_state")
+    return state is None or not (state.get("fields") or state.get("signature"))
+
+
+def is_bare(message: Message) -> bool:
+    """Whether a message has nothing to write or to report beside its role and its content."""
+    return within(message, _BARE) and says_nothing(message)
+
+
+_BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
 
 
 def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:

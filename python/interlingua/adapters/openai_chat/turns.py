@@ -23,6 +23,7 @@ from interlingua.adapters.openai_chat.parts import (
     filled,
     finish_message,
     finish_reading,
+    is_bare,
     own_citations,
     part_from_wire,
     part_to_wire,
@@ -40,7 +41,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
-from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call, says_nothing
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -206,7 +207,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
 
 def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
     """The turn that most are: a text, calls, or a text before calls. None for any other."""
-    if len(message) > 2 and not (len(message) == 3 and "provider_state" in message and says_nothing(message)):
+    if len(message) > 2 and not is_bare(message):
         return None
     wire: Wire = {"role": "assistant", "content": None}
     begin = 0  # of the calls
@@ -553,16 +554,15 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
     """The word for the form of a content that is not written as it came; what is neither usual nor has a word is unusual."""
     if type(content) is str and content:
         return None
-    calls = bool(message.get("tool_calls"))
-    if content is None or content == "":
-        if not calls:
-            reading.unusual = reading.unusual or not (
-                content is None and message.get("refusal") and "content" in message
-            )
-        return None if not calls else EMPTY if content == "" else None if "content" in message else ABSENT
     if lone_text(content):
         return LIST
-    reading.unusual = reading.unusual or not content or type(content) is not list
+    if content is None or content == "":
+        if message.get("tool_calls"):
+            return EMPTY if content == "" else None if "content" in message else ABSENT
+        usual = content is None and "content" in message and bool(message.get("refusal"))
+    else:
+        usual = type(content) is list and bool(content) and lone_text(content) is None
+    reading.unusual = reading.unusual or not usual
     return None
 
 
