@@ -291,15 +291,19 @@ def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -
     `called` are the names of its calls. Names that do not fit go to `names` of the request's form; a tool whose schema cannot
     be enforced is marked itself.
     """
-    tools: list[dict[str, Any]] = request.get("tools") or []
-    found = {tool["name"] for tool in tools}
-    found.update(called)
-    if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
-    for tool in tools:
+    keep_names(request, called, endpoint)
+    for tool in request.get("tools") or ():
         schema = tool.get("input_schema") if tool.get("strict") else None
         if schema is not None and not can_be_enforced(schema):
             note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
+
+
+def keep_names(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
+    """Keeps the names of tools of a request that was just read, and of those that are `called`, that do not fit."""
+    found = {tool["name"] for tool in request.get("tools") or ()}
+    found.update(called)
+    if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
+        request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -362,6 +362,11 @@ def _word(raw: Any, written: Any) -> str | None:
     return EMPTY if raw == "" and written is None else None
 
 
+def written_is(value: Any) -> str:
+    """What is kept of a place to tell that this is written there."""
+    return imprint(value, "wire")
+
+
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = _kept(spelt)

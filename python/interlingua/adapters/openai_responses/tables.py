@@ -66,7 +66,8 @@ Answers = tuple[set[str], set[str], dict[Any, str]]
 
 
 class Reading:
-    """Reads one body: whose it is, and which call has which canonical id."""
+    """Reads one body: whose it is, which call has which canonical id, and whether something may be written otherwise than it
+    came (`unusual`)."""
 
     __slots__ = (
         "_answered",
@@ -79,12 +80,16 @@ class Reading:
         "found",
         "kinds",
         "named",
+        "offered",
         "names",
         "ran",
+        "unusual",
     )
+    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
+        self.unusual = False
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
@@ -93,6 +98,8 @@ class Reading:
         self.ran: set[str] | None = None
         """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
         self._items: list[Any] = []
+        self.offered: list[dict[str, Any]] = []
+        """The tools of the request and of its items, as they came, those of namespaces among them."""
         self.found: list[list[dict[str, Any]]] = []
         """The tools that each search of the client gave."""
         self._whose = endpoint.state()
