@@ -70,7 +70,7 @@ class Items:
 
         `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
         """
-        for first, past, came, said in _groups(raws, made, written, of):
+        for first, past, home, came, said in _groups(raws, made, written, of):
             kept: dict[str, Any] = {}
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
@@ -80,21 +80,22 @@ class Items:
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
-                if past > first + 1:
-                    kept["past"] = past - first
+                if past > home + 1:
+                    kept["past"] = past - home
+                if home > first:
+                    kept["before"] = home - first
                 _keep_report(kept, self.items[first:past], self._reported(first, past))
-                _encoding(self.items[first], self.endpoint)[CAME] = kept
+                _encoding(self.items[home], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        head = self._head(of)
-        if head is None and not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+        if not written:
+            came = came_of(self.items[0], self.endpoint) if self.items else None
+            return self._group(came, 0, written) if came is not None and "whole" in came else written
+        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
             return written
         found: list[Any] = []
         at = 0
-        if head is not None:
-            at = len(head["written"])
-            found += self._group(head, 0, written[:at])
         while at < len(written):
             first = of[at][0] if of[at] else -1
             came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
@@ -113,23 +114,16 @@ class Items:
                 at += taken
         return found
 
-    def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
+    def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
             return said
-        past = first + came.get("past", 1)
-        if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        if first < 0 or not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
             return said
         if "whole" in came:
             return list(came["whole"])
         return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
-
-    def _head(self, of: Positions) -> dict[str, Any] | None:
-        """How the first items came, where the first of them is written nowhere."""
-        if not self.items or (of and of[0] and of[0][0] == 0) or CAME not in _encoding_of(self.items[0]):
-            return None
-        came = came_of(self.items[0], self.endpoint)
-        return came if came is not None and "whole" in came else None
 
     def _in_form(self, word: str, wire: Any, first: int) -> Any:
         if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
@@ -205,9 +199,15 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
     return True
 
 
+def _lasting(item: Item) -> list[Any]:
+    """What the provider gave with an item, which may be said nowhere."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return [state.get("id"), state.get("signature"), state.get("fields")]
+
+
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item in its list does not matter, and wording is free."""
-    said = [imprint(item, "item") for item in items]
+    said = [[imprint(item, "item"), *_lasting(item)] for item in items]
     return imprint(
         [
             *said,
@@ -223,13 +223,14 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
 
 def _groups(
     raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, list[Any], list[Any]]]:
-    """What belongs together: the first canonical item and the one past the last, what came, and what is written."""
-    groups: list[tuple[int, int, list[Any], list[Any]]] = []
+) -> list[tuple[int, int, int, list[Any], list[Any]]]:
+    """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
+    what is written."""
+    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
-        first = past = -1
+        first = past = home = -1
         grew = True
         while grew:
             grew = False
@@ -240,15 +241,17 @@ def _groups(
                 grew = True
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
+                home = min(of[right]) if home < 0 and of[right] else home
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
-            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
+        first, past = max(first, 0), max(past, 0)
+        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
+        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
             before = groups.pop()
-            groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
-        else:
-            groups.append((max(first, 0), max(past, 0), came, said))
+            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
+            home = before[2] if before[4] else home
+        groups.append((first, past, first if home < 0 else home, came, said))
     return groups
 
 
@@ -282,7 +285,8 @@ def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
 
 
 def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
-    """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
+    """Collects where something is written otherwise than it came; `anchor` is the element in which that
+    stands of a list of several."""
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
@@ -302,7 +306,8 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
-            _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+            alone = anchor is not _ABSENT or len(raw) == 1
+            _compare((*path, number), value, there, anchor if alone else there, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
         if word not in _WORDS:
@@ -338,11 +343,11 @@ ABSENT: Final = "absent"
 _WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
-def lone_text(content: Any) -> str | None:
-    """The words of a content of one part that is a text and nothing else."""
+def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
+    """The words of a content of one part that is a text, of one of these kinds, and nothing else."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
-        if part.get("type") == LIST and type(text) is str:
+        if part.get("type") in kinds and type(text) is str:
             return text
     return None
 
@@ -388,11 +393,17 @@ def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoin
 
 
 def _anchor(written: Any, steps: list[str]) -> Any:
-    """What is written at a place, or the element of a list in which it stands."""
+    """What is written at a place, or the element in which it stands of a list of several."""
     for step in steps:
         if type(written) is list:
-            return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
-        written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
+            at = int(step) if step.isdecimal() else len(written)
+            if at >= len(written):
+                return _ABSENT
+            if len(written) > 1:
+                return written[at]
+            written = written[0]
+        else:
+            written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
     return written
 
 

@@ -76,6 +76,7 @@ class Reading:
         "_items",
         "_whose",
         "breakpoints",
+        "counts",
         "endpoint",
         "found",
         "kinds",
@@ -90,6 +91,8 @@ class Reading:
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
         self.unusual = False
+        self.counts: list[int] = []
+        """How much was read of each item: blocks of a turn of the model, or a message."""
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
