@@ -92,13 +92,13 @@ demo: $(INSTALLED) ## see it work, without a key and without a network
 
 .PHONY: test
 test: $(INSTALLED) ## run the tests, with a share of the longest laws, and the conformance suite
-	$(BIN)/python -m pytest -q -n 2 tests $(ARGS)
-	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
+	$(BIN)/python -m pytest -q -n 3 tests $(ARGS)
+	$(CONFORMANCE) run --quiet --jobs 2 --report report.jsonl -- $(PLUG)
 
 .PHONY: test-all
 test-all: $(INSTALLED) ## run the same with every law held against every case
 	$(BIN)/python -m pytest -q -n 2 --whole tests $(ARGS)
-	$(CONFORMANCE) run --quiet --report report.jsonl -- $(PLUG)
+	$(CONFORMANCE) run --quiet --jobs 2 --report report.jsonl -- $(PLUG)
 
 .PHONY: conformance
 conformance: $(INSTALLED) ## run the conformance suite against the reference; ARGS="-k PATTERN"
@@ -106,7 +106,7 @@ conformance: $(INSTALLED) ## run the conformance suite against the reference; AR
 
 .PHONY: compiled
 compiled: $(COMPILED) $(INSTALLED) ## build the compiled wheel, run the suite and the laws against it
-	$(CONFORMANCE) run --quiet $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
+	$(CONFORMANCE) run --quiet --jobs 2 $(ARGS) -- .venv-compiled/bin/python -m interlingua plug
 	.venv-compiled/bin/python -m pytest -q -n 2 --whole tests/laws tests/adapters tests/canonical tests/wire tests/router tests/sessions
 
 .PHONY: matrix

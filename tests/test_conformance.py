@@ -49,7 +49,7 @@ def test_every_adapter_is_asked_everything() -> None:
     assert len({frozenset(operations) for operations in supported.values()}) == 1
 
 
-@pytest.mark.share(12)
+@pytest.mark.share(48)
 @pytest.mark.parametrize("path", sorted(BY_PATH))
 def test_the_reference_conforms(path: str) -> None:
     results = list(run(session(), checks()[path]))

@@ -16,32 +16,22 @@ import datetime as dt
 import os
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 if __package__ in (None, ""):
     # Run as a folder: give the modules their package name, so that they import each other the same way everywhere.
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
-if TYPE_CHECKING:
-    from runner.grpc_plug import GrpcPlug
-
 from runner import PROTOCOL_VERSION, SUITE_VERSION, render
 from runner.cases import Case, CaseError, read
-from runner.discover import plan
-from runner.plug import NO_PROXY, Plug, PlugError, ProcessPlug
+from runner.parallel import planned, run_in_processes
+from runner.plug import NO_PROXY, PlugError
+from runner.reaching import UsageError, plugged, reached
 from runner.requirements import scored
-from runner.serving import Served
 from runner.session import Session
-from runner.upstream import Upstream, environment
+from runner.upstream import environment
 from runner.verdict import BAD, Gap, GapError, assign_gaps, clean, conforms, read_gaps
 from runner.verdict import run as run_checks
-
-
-class UsageError(Exception):
-    """The command line cannot be followed."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -110,6 +100,13 @@ def _run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--profile", help="only the checks of this profile, and a verdict on it")
     parser.add_argument("--gaps", type=Path, metavar="FILE", help="declared gaps, TOML")
+    parser.add_argument(
+        "--jobs",
+        type=_jobs,
+        default=1,
+        metavar="N",
+        help="run in N processes, each with an implementation of its own (1)",
+    )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write report.jsonl")
     for name in ("junit", "tap", "markdown", "badge"):
         parser.add_argument(f"--{name}", type=Path, metavar="FILE", help=f"write the report as {name} too")
@@ -176,6 +173,12 @@ def _writing_verbs(verbs: argparse._SubParsersAction[argparse.ArgumentParser]) -
     freeze.set_defaults(verb=_freeze)
 
 
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError("a whole number, one or more")
+    return int(text)
+
+
 def _day(text: str) -> str:
     try:
         return dt.date.fromisoformat(text).isoformat()
@@ -183,80 +186,14 @@ def _day(text: str) -> str:
         raise argparse.ArgumentTypeError("a day as YYYY-MM-DD") from None
 
 
-def open_plug(options: argparse.Namespace, upstream: Upstream | None = None) -> Plug:
-    if options.grpc:
-        reads_policy = options.policy is not None
-        return _grpc_plug()(options.grpc, options.timeout, generates=upstream is not None, reads_policy=reads_policy)
-    if not options.command:
-        raise UsageError("no plug: give a command after `--`, or --grpc HOST:PORT")
-    return ProcessPlug(options.command, options.timeout)
-
-
-def _grpc_plug() -> type[GrpcPlug]:
-    try:
-        from runner.grpc_plug import GrpcPlug
-    except ImportError as error:
-        needed = "grpcio grpcio-reflection googleapis-common-protos"
-        raise UsageError(f"--grpc and --serve need more than Python ({error}): pip install {needed}") from None
-    return GrpcPlug
-
-
-@contextmanager
-def plugged(options: argparse.Namespace) -> Iterator[tuple[Plug, Upstream | None]]:
-    """The implementation that the command line names, and the upstream if it has a fixed one; all ended afterwards."""
-    if options.upstream and not options.grpc:
-        raise UsageError("--upstream goes with --grpc: a plug is told with each message where the provider is")
-    if options.serve and (options.grpc or not options.command):
-        raise UsageError("--serve wants the command of a server after `--`, and no --grpc")
-    if options.policy and not (options.grpc or options.serve):
-        raise UsageError("--policy goes with --grpc or --serve: a plug is told with each message where the file is")
-    if options.grpc or options.serve:
-        _grpc_plug()  # before anything is started
-    with ExitStack() as stack:
-        if options.policy and not options.policy.exists():
-            options.policy.write_text("{}\n", "utf-8")
-            stack.callback(options.policy.unlink, missing_ok=True)
-        upstream: Upstream | None = None
-        if options.upstream or options.serve:
-            upstream = _upstream(options.upstream)
-            stack.callback(upstream.close)
-        if options.serve:
-            assert upstream is not None
-            served = Served(options.command, upstream.address)
-            stack.callback(served.close)
-            options.grpc = served.address
-        plug = open_plug(options, upstream)
-        stack.callback(plug.close)
-        yield plug, upstream
-
-
-@contextmanager
-def reached(options: argparse.Namespace) -> Iterator[Session]:
-    """The implementation, asked what it can do."""
-    with plugged(options) as (plug, upstream):
-        session = Session(plug, upstream, options.policy)
-        try:
-            yield session
-        finally:
-            session.close()
-
-
-def _upstream(address: str | None) -> Upstream:
-    host, mark, port = (address or "127.0.0.1:0").rpartition(":")
-    if not mark or not port.isdigit():
-        raise UsageError(f"--upstream wants HOST:PORT, got {address!r}")
-    try:
-        return Upstream(host, int(port))
-    except OSError as error:
-        raise UsageError(f"--upstream {address}: {error.strerror or error}") from None
-
-
 def _run(options: argparse.Namespace) -> int:
+    if options.jobs > 1 and (options.grpc or options.policy):
+        raise UsageError(
+            "--jobs starts an implementation for each process: it goes with a command, and without --policy"
+        )
     cases = read(options.cases)
     with reached(options) as session:
-        checks = plan(cases, sorted(session.adapters), options.k, options.adapter)
-        if options.profile:
-            checks = [check for check in checks if options.profile in check.profiles]
+        checks = planned(options, cases, session)
         if options.list:
             print("\n".join(check.id for check in checks))
             return 0
@@ -265,7 +202,10 @@ def _run(options: argparse.Namespace) -> int:
         partial = bool(options.k or options.adapter or options.profile)
         gaps, renamed = _gaps_of(options, cases)
         assigned = assign_gaps(gaps, checks, renamed, partial)
-        results = list(run_checks(session, checks, assigned))
+        if options.jobs == 1:
+            results = list(run_checks(session, checks, assigned))
+    if options.jobs > 1:
+        results = run_in_processes(options, checks, assigned)
     counts = scored()
     for result in results:
         # A must-check that the newest release does not know; the other levels never decide on conformance.

@@ -23,6 +23,9 @@ class _Missing:
     def __bool__(self) -> bool:
         return False
 
+    def __reduce__(self) -> str:
+        return "MISSING"  # one, in whichever process
+
 
 MISSING: Any = _Missing()
 

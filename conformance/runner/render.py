@@ -123,7 +123,7 @@ def _rest(bad: list[Line], shown: int) -> list[str]:
 
 def _failure(line: Line, flags: dict[str, Any], command: list[str] | None) -> list[str]:
     word = line["outcome"].upper()
-    found = [f"{word:<6}{line['id']}  {line['level']}", f"      {_clip(line.get('message', ''))}"]
+    found = [f"{word:<5} {line['id']}  {line['level']}", f"      {_clip(line.get('message', ''))}"]
     for flag in line.get("flags", []):
         effect = flags.get(flag, {}).get("effect")
         if effect:

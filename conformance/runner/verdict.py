@@ -140,7 +140,7 @@ def run(session: Session, checks: list[Check], gaps: dict[str, Gap] | None = Non
         crashed = result.outcome == "error" and result.note == "crash"
         if result.outcome != "unsupported":  # nothing was asked
             crashes = crashes + 1 if crashed else 0
-        yield _with_gap(result, gaps.get(check.id))
+        yield with_gap(result, gaps.get(check.id))
         if crashes >= CRASHES_IN_A_ROW:
             reason = f"not run: the plug crashed {crashes} times in a row"
             yield from (Result(rest, "unreached", reason) for rest in checks[number + 1 :])
@@ -200,7 +200,8 @@ _ERROR_WORDS = {
 }
 
 
-def _with_gap(result: Result, gap: Gap | None) -> Result:
+def with_gap(result: Result, gap: Gap | None) -> Result:
+    """The result of a check for which a gap may be declared."""
     if gap is None or result.outcome in ("unreached", "unsupported"):
         return result
     result.gap = gap

@@ -130,6 +130,8 @@ def test_a_server_that_ends_at_once_is_told_with_its_last_words(capsys: pytest.C
         ["--serve"],
         ["--serve", "--grpc", "a:1"],
         ["--grpc", "a:1", "--upstream", "x"],
+        ["--grpc", "a:1", "--jobs", "2"],
+        ["--jobs", "2", "--policy", "x", "--serve", "--", "x"],
     ],
 )
 def test_ways_to_a_server_that_do_not_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,7 @@
 """Outcomes, gaps, profiles and reports, on the toy implementation."""
 
 import copy
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
@@ -425,3 +426,44 @@ def test_a_process_gives_the_same_verdicts_as_a_function() -> None:
         plug.close()
 
     assert by_process == {check_id: result.outcome for check_id, result in outcomes(session_of()).items()}
+
+
+CRASHES = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["op"] != "hello":
+        sys.exit("no more")
+    claims = {"adapters": {"toy": ["to_wire", "from_wire_request", "from_wire_response"]}, "operations": []}
+    hello = {"protocol": 1, "implementation": {"name": "crashes", "version": "1"}, **claims}
+    print(json.dumps({"id": message["id"], "output": hello}), flush=True)
+"""
+FORGETS = """
+import json, sys, toy
+del toy.op_to_wire_error
+for line in sys.stdin:
+    print(json.dumps(toy.handle(json.loads(line))), flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "status"), [("import toy", 0), (FORGETS, 1), (CRASHES, 1)], ids=["whole", "forgets", "crashes"]
+)
+def test_a_run_in_several_processes_tells_the_same(
+    program: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Path(toy.__file__).parent
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    (tmp_path / "plug.py").write_text(program)
+    command = [sys.executable, str(tmp_path / "plug.py" if status else folder / "toy.py")]
+    found = []
+    for jobs in ("1", "2"):
+        report = tmp_path / jobs
+        assert main(["run", "--cases", str(CASES), "--jobs", jobs, "--report", str(report), "--", *command]) == status
+        found.append([{**loads(line), "milliseconds": 0} for line in report.read_bytes().splitlines()])
+
+    if program is CRASHES:  # three times in a row in each process
+        assert [line.get("id") for line in found[0]] == [line.get("id") for line in found[1]]
+        assert 3 <= [line.get("outcome") for line in found[1]].count("error") <= 6
+    else:
+        assert found[0] == found[1]

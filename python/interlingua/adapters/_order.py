@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import note
 from interlingua.adapters._kit import marked, within
+from interlingua.adapters._verbatim import says_only_how_it_came
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -49,6 +50,7 @@ PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
 """The members that a message may have without anything to write or to report."""
+_WITH_STATE: Final = PLAIN | {"provider_state"}
 
 
 def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
@@ -96,7 +98,11 @@ def are_turns(messages: list[Message], first: int) -> bool:
         role: str = message["role"]
         if role != "tool" and (role == previous or (role != "assistant" and role != "user")):
             return False
-        if len(message) > 2 and not within(message, PLAIN):
+        if (
+            len(message) > 2
+            and not within(message, PLAIN)
+            and not (within(message, _WITH_STATE) and says_only_how_it_came(message))
+        ):
             return False
         previous = role
     return True

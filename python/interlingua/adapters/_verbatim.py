@@ -21,6 +21,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._kit import within
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, parse_pointer, pointer
 
@@ -43,17 +44,28 @@ class Items:
     """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
     is, when they are no list there.
 
-    `loss` holds what was reported when they were written.
+    `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
+    written of several of them is put back place by place, whatever else is said there.
     """
 
     def __init__(
-        self, items: list[Item], place: str, endpoint: Endpoint, loss: Loss, places: Sequence[str] | None = None
+        self,
+        items: list[Item],
+        place: str,
+        endpoint: Endpoint,
+        loss: Loss,
+        places: Sequence[str] | None = None,
+        *,
+        with_odd: bool = True,
+        joined: bool = False,
     ) -> None:
         self.items = items
         self.place = place
         self.places = places
         self.endpoint = endpoint
         self.loss = loss
+        self.with_odd = with_odd
+        self.joined = joined
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -80,11 +92,12 @@ class Items:
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
-                if past > home + 1:
+                reported = self._reported(first, past)
+                if past > home + 1 and (reported or not self.joined):
                     kept["past"] = past - home
                 if home > first:
                     kept["before"] = home - first
-                _keep_report(kept, self.items[first:past], self._reported(first, past))
+                _keep_report(kept, self.items[first:past], reported)
                 _encoding(self.items[home], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
@@ -103,7 +116,8 @@ class Items:
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            if came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
+            if more and not self.joined:
                 came = None  # more is said in its place than was then
             if came is None:
                 found.append(written[at])
@@ -117,6 +131,8 @@ class Items:
     def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
+            return said
+        if "reported" in came and not self.with_odd:
             return said
         first, past = home - came.get("before", 0), home + came.get("past", 1)
         if first < 0 or not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
@@ -145,19 +161,26 @@ class Items:
         ]
 
 
-def keep_item(item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry]) -> None:
-    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it."""
+def keep_item(
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
+) -> None:
+    """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
+
+    `says` is what of the item the report is about, where that is not all of it.
+    """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
-        _keep_report(kept, [item], reported)
+        _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[CAME] = kept
 
 
-def put_back_item(item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss) -> Any:
+def put_back_item(
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
+) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item], reported, loss):
+    if came is None or not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
@@ -273,6 +296,16 @@ def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     return [
         there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
     ]
+
+
+def says_only_how_it_came(item: Item) -> bool:
+    """Whether the provider state of an item says how it came, and nothing more."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
+
+
+_CAME_ALONE: Final = {CAME}
+_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
 def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:

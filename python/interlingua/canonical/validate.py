@@ -14,7 +14,6 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, Final
 
-import jsonschema_rs
 import pybase64
 
 from interlingua.canonical import json
@@ -40,14 +39,20 @@ def schema() -> dict[str, Any]:
 @cache
 def _validator(name: str) -> Any:
     """Says what is wrong: compiled from the schema as it is written."""
-    return jsonschema_rs.validator_for({**schema(), "$ref": f"#/$defs/{name}"})
+    return _compiled({**schema(), "$ref": f"#/$defs/{name}"})
 
 
 @cache
 def _quick_validator(name: str) -> Any:
     """Says yes or no: the arms of a tagged union exclude each other, so the first that fits is enough."""
     quick = {defined: _first_arm(definition) for defined, definition in schema()["$defs"].items()}
-    return jsonschema_rs.validator_for({**schema(), "$defs": quick, "$ref": f"#/$defs/{name}"})
+    return _compiled({**schema(), "$defs": quick, "$ref": f"#/$defs/{name}"})
+
+
+def _compiled(definition: dict[str, Any]) -> Any:
+    import jsonschema_rs  # here, for a short command that reads a wire needs none of it, and it takes 7 ms
+
+    return jsonschema_rs.validator_for(definition)
 
 
 def _first_arm(definition: dict[str, Any]) -> dict[str, Any]:

@@ -19,9 +19,6 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import AsJson, Data, Replay, Retries, client_of, one_of, registry_of, run_async, write
 from interlingua.cli.workers import SIGN_S, Worker, serve_with_workers, this_worker
 
-_OBJECTS_BETWEEN_COLLECTIONS = 20_000
-"""How many more objects there are than after the last collection, at some hundred bytes each, before the next one."""
-
 
 def serve(
     context: typer.Context,
@@ -342,7 +339,7 @@ async def _serve(
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
         client.registry.settle()
-        _collect_seldom()
+        _pass_over_what_stays()
         _tell(about, as_json=as_json)
         if orphan:
             _give_signs_of_life()
@@ -386,12 +383,10 @@ def _end_with_parent(stopping: asyncio.Event) -> None:
     loop.add_reader(sys.stdin.fileno(), closed)
 
 
-def _collect_seldom() -> None:
-    """Garbage of cycles is looked for when there may be much of it, and not among modules and tables, which stay: as Python
-    does it by default, that takes a fifth of the time of every call."""
+def _pass_over_what_stays() -> None:
+    """Garbage of cycles is not looked for among modules and tables."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, 20, 20)
 
 
 def _give_signs_of_life() -> None:

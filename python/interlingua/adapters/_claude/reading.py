@@ -24,6 +24,7 @@ class Reading:
         "_marks",
         "_short",
         "adapter",
+        "compares",
         "endpoint",
         "names",
         "open",
@@ -46,6 +47,7 @@ class Reading:
         self._marks = 0
         self._short = False
         self.unusual = False
+        self.compares = endpoint.adapter == "anthropic_messages"
         self.pictures = False
 
     def has_calls(self) -> bool:

@@ -2,8 +2,10 @@
 
 from typing import Final
 
+from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
+from interlingua.adapters._kit import is_plain_name
 from interlingua.canonical.loss import Loss, Path
 
 TOOL: Final = frozenset(
@@ -23,6 +25,17 @@ TOOL: Final = frozenset(
     )
 )
 """The members of a tool that are known."""
+
+
+def keep_names(request: Item, reading: Reading, encoding: Item, longest: int) -> None:
+    """Keeps the names of tools that do not fit, of at most `longest` characters, and those that several tools have."""
+    if reading.has_odd_names() and (names := [name for name in reading.names if not is_plain_name(name, longest)]):
+        encoding["names"] = sorted(names)
+    tools: list[Item] = request.get("tools") or []
+    if len({tool["name"] for tool in tools}) == len(tools):
+        return
+    named = [tool.get("definition", tool).get("name") for tool in tools]
+    encoding["again"] = sorted({name for name in named if isinstance(name, str) and named.count(name) > 1})
 
 
 def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:

@@ -7,7 +7,7 @@ instructions stand in `system`, in a native system message, or marked in a user 
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from interlingua.adapters._as_read import PREFILL
 from interlingua.adapters._claude.blocks import can_replay
@@ -36,6 +36,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
+from interlingua.adapters._verbatim import Items
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
@@ -64,6 +65,25 @@ def user_from_wire(blocks: list[Item], reading: Reading, messages: list[Item]) -
         run.append(block)
 
 
+class Read(NamedTuple):
+    """What of a wire's request was just read: its tools, its instructions if it has any, its turns, and the messages that each
+    of these is."""
+
+    tools: list[Any]
+    system: Any
+    turns: list[Item]
+    messages: list[range]
+
+
+def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, read: Read | None) -> list[Item]:
+    """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
+    tools: list[Item] = writing.source["tools"]
+    if read is None and not any("provider_state" in tool for tool in tools):
+        return wires
+    items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)
+    return items.settled(wires, of, None if read is None else read.tools)
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 W = TypeVar("W", bound=Writing)
@@ -84,7 +104,9 @@ class Turns(Generic[W]):
         "spelling",
         "members",
         "messages",
+        "of",
         "order",
+        "said",
         "speaker",
         "spoke",
         "wires",
@@ -96,6 +118,8 @@ class Turns(Generic[W]):
         self.order: Order = range(len(messages))
         self.writing = writing
         self.wires: list[Item] = []
+        self.of: list[list[int]] = []  # the messages that each of them says
+        self.said: list[int] = []  # those that the open wire message says
         self.speaker = ""  # of the open wire message
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
@@ -161,7 +185,7 @@ class Turns(Generic[W]):
             self.order = arranged(messages, RESULTS, writing, first)
             if isinstance(self.order, range):
                 if are_turns(messages, first) and (wires := self.plain()) is not None:
-                    body["messages"] = wires
+                    self.wires = body["messages"] = wires
                     return
             else:
                 moves = moves_behind(self.order, messages, first)
@@ -175,7 +199,7 @@ class Turns(Generic[W]):
         if self.speaker == ASSISTANT:
             settle_prefill(self.messages[self.spoke]["content"], self.content, self.spoke, writing)
         self.last = True
-        self.close()
+        self._end()
         if not self.wires and not writing.had_quirk("messages", "empty_content"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
         body["messages"] = self.wires
@@ -231,6 +255,7 @@ class Turns(Generic[W]):
         else:
             writing.drop_message(path)
             return
+        self.said.append(position)
         if len(message) > 2 and not within(message, PLAIN):
             self._members(message, content, path)
         if role == "tool" and not self.content and self.anchor is not None:
@@ -246,7 +271,7 @@ class Turns(Generic[W]):
         """Closes the wire message before, unless this one continues it."""
         if speaker == self.speaker and not ("provider_state" in message and self.begins(message)):
             return
-        self.close()
+        self._end()
         if self.members is not None:
             self._forget()
         if speaker == ASSISTANT:
@@ -254,6 +279,48 @@ class Turns(Generic[W]):
             if not self.wires:
                 self.answer_first(message, path)
         self.speaker, self.anchor, self.content = speaker, None, []
+
+    def _end(self) -> None:
+        if self.speaker:
+            self.close()
+            self.of.append(self.said)
+            self.said = []
+
+    # ------------------------------------------------------------------------------------------ as they came
+
+    def settle(self, body: Item, read: Read | None) -> None:
+        """Puts back what came otherwise than it is written; of a request that was just read, keeps it."""
+        messages, writing = self.messages, self.writing
+        if read is None and not any("provider_state" in message for message in messages):
+            return
+        items = Items(messages, "messages", writing.endpoint, writing.loss, with_odd=writing.same_origin, joined=True)
+        if self.first:
+            system = {"content": body["system"]} if "system" in body else {}
+            of = [range(self.first)]
+            if read is None:
+                system = items.put_back([system], of)[0]
+                if "content" in system:
+                    body["system"] = system["content"]
+            else:
+                items.keep([{"content": read.system}], of, [system], of)
+        of_turns = self.of or self._plainly()
+        if read is None:
+            body["messages"] = items.put_back(self.wires, of_turns)
+        else:
+            items.keep(read.turns, read.messages, self.wires, of_turns)
+
+    def _plainly(self) -> list[list[int]]:
+        """The messages that each turn says where each is one of its own, but for results and what stands behind them."""
+        of: list[list[int]] = []
+        previous = ""
+        for position in range(self.first, len(self.messages)):
+            role: str = self.messages[position]["role"]
+            if previous == "tool" and role != ASSISTANT:
+                of[-1].append(position)
+            else:
+                of.append([position])
+            previous = role
+        return of
 
     def _leave(self, anchor: Path) -> None:
         """An edit left nothing of what stands before a result in its wire message, which the result begins now."""

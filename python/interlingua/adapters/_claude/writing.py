@@ -7,7 +7,6 @@ from interlingua.adapters import _writing
 from interlingua.adapters._as_read import MARKS, TOOLS, imprint
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
-    ASSISTANT,
     FILLER,
     MAX_CACHE_MARKS,
     Item,
@@ -35,6 +34,7 @@ class Writing(_writing.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
     `as_read`: what is being written was read so, odd as it is (`record_quirks`), and is not repaired.
+    `answers`: an answer is written, which may hold what no request may.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
     """
@@ -45,6 +45,7 @@ class Writing(_writing.Writing):
         "_most_marks",
         "_taken",
         "_tool_id",
+        "answers",
         "as_read",
         "gone",
         "marks",
@@ -75,6 +76,7 @@ class Writing(_writing.Writing):
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self.as_read = False
+        self.answers = "message" in source
         marks = self.encoding.get("marks")
         self._most_marks = max(marks, MAX_CACHE_MARKS) if type(marks) is int else MAX_CACHE_MARKS
         whole = self.encoding.get("whole")
@@ -123,6 +125,10 @@ class Writing(_writing.Writing):
 
     def _is_own(self, provider: str | None) -> bool:
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
+
+    def had_twice(self, name: str) -> bool:
+        """Whether several tools had this name when they were read."""
+        return self.same_origin and name in (self.encoding.get("again") or ())
 
     # ------------------------------------------------------------------------------------------ texts
 
@@ -240,12 +246,8 @@ class Writing(_writing.Writing):
             raise InvalidRequest(
                 "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
             )
-        if own is None or (own in self._taken and not self.has_quirk(block, ASSISTANT)):
-            wire_id = self._derive(canonical)
-        elif self.same_origin or self._tool_id.fullmatch(own) or carries_state(own, self.endpoint):
-            wire_id = own
-        else:
-            wire_id = self._derive(canonical)
+        kept = own is not None and (self.same_origin or self._may_call(own))
+        wire_id = own if own is not None and kept else self._derive(canonical)
         self._taken.add(wire_id)
         self._ids[canonical] = wire_id
         return wire_id
@@ -258,6 +260,11 @@ class Writing(_writing.Writing):
             own = self._own_id(block)
             wire_id = own if own is not None else self._derive(canonical)
         return wire_id
+
+    def _may_call(self, wire_id: str) -> bool:
+        """Whether no call of this turn has an id of the wire, and it may be one here."""
+        fits = self._tool_id.fullmatch(wire_id) or carries_state(wire_id, self.endpoint)
+        return bool(fits) and wire_id not in self._taken
 
     def _own_id(self, block: Item) -> str | None:
         state = block.get("provider_state")

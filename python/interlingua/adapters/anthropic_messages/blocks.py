@@ -14,14 +14,14 @@ from interlingua.adapters._claude.blocks import (
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, spelt_state, text
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     REFUSED_CACHE,
     Block,
-    is_plain,
     item_to_wire,
+    opaque_from_wire,
     opaque_to_wire,
     text_from_wire,
     text_to_wire,
@@ -36,16 +36,17 @@ from interlingua.canonical.loss import Path
 
 def _read_content(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is str:
-        block["content"] = [block_from_wire({"type": "text", "text": raw}, reading)]
+        block["content"] = [block_from_wire({"type": "text", "text": raw}, RESULT, reading)]
     elif type(raw) is list:
         block["content"] = _parts_from_wire(raw, reading)
+        reading.unusual = reading.unusual or not raw
     else:
         raise TypeError("content")
 
 
 def _parts_from_wire(parts: list[Any], reading: Reading) -> list[Block]:
     return [
-        block_from_wire(part, reading) if part["type"] in _PARTS else reading.opaque(string(part["type"]), part)
+        block_from_wire(part, RESULT, reading) if part["type"] in _PARTS else opaque_from_wire(part, RESULT, reading)
         for part in parts
     ]
 
@@ -57,21 +58,6 @@ def _write_content(block: Block, writing: Writing, path: Path) -> Any:
     return blocks_to_wire(block["content"], RESULT, writing, (*path, "content")) or ABSENT
 
 
-_STRING, _EMPTY = "string", "empty"
-
-
-def _content_spelling(raw: Any) -> str | None:
-    return _STRING if type(raw) is str else None if raw else _EMPTY
-
-
-def _respell_content(word: str, written: Any) -> Any:
-    if written is ABSENT:
-        return [] if word == _EMPTY else ABSENT
-    if word == _STRING and len(written) == 1 and is_plain(written[0]):
-        return written[0]["text"]
-    return written
-
-
 _TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, arguments(), mark=CACHE)
 _THINKING: Final = Row(
     {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
@@ -80,7 +66,7 @@ _REDACTED: Final = Row({"type": "redacted_thinking"}, text("data", "data", neede
 _RESULT: Final = Row(
     {"type": "tool_result"},
     result_id("tool_use_id"),
-    Member("content", ("content",), _read_content, _write_content, _content_spelling, _respell_content),
+    Member("content", ("content",), _read_content, _write_content),
     FAILED,
     mark=CACHE,
 )
@@ -88,8 +74,8 @@ _RESULT: Final = Row(
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def block_from_wire(block: Wire, reading: Reading) -> Block:
-    """One block of the wire. What is not shaped as the wire documents it stays whole, as an opaque block.
+def block_from_wire(block: Wire, place: str, reading: Reading) -> Block:
+    """One block of the wire in its place. What is not shaped as the wire documents it stays whole, as an opaque block.
 
     Raises KeyError or TypeError for a known block that lacks a member or has one of a wrong type.
     """
@@ -98,37 +84,39 @@ def block_from_wire(block: Wire, reading: Reading) -> Block:
             if len(block) == 2 and type(text := block["text"]) is str and text and not text.isspace():
                 return {"type": "text", "text": text}  # most texts, and not worth a call
             return text_from_wire(block, reading)
-        case "tool_use":
+        case "tool_use" if place == ASSISTANT:
             return _tool_use_from_wire(block, reading)
         case "image" | "document":
+            reading.unusual = reading.unusual or place not in _MEDIA_PLACES
             return medium_from_wire(block, reading)
         case "thinking":
             canonical = {"type": "thinking", "provider_state": reading.state()}
-            reading.unusual = reading.unusual or not block.get("signature")
+            reading.unusual = reading.unusual or not block.get("signature") or place != ASSISTANT
             return read_item(_THINKING, block, canonical, reading)
         case "redacted_thinking":
+            reading.unusual = reading.unusual or place != ASSISTANT
             return read_item(
                 _REDACTED, block, {"type": "redacted_thinking", "provider_state": reading.state()}, reading
             )
-        case kind:
-            return reading.opaque(string(kind), block)
+        case _:
+            return opaque_from_wire(block, place, reading)
 
 
 def blocks_from_wire(
-    content: list[Any], reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
+    content: list[Any], place: str, reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     try:
-        return [block_from_wire(block, reading) for block in content]
+        return [block_from_wire(block, place, reading) for block in content]
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, _first_unreadable(content, reading)), failure) from problem
+        raise reading.unreadable("a block", (*path, _first_unreadable(content, place, reading)), failure) from problem
 
 
-def _first_unreadable(content: list[Any], reading: Reading) -> int:
+def _first_unreadable(content: list[Any], place: str, reading: Reading) -> int:
     # only asked when one is: reading again is cheaper than counting along
     for position, block in enumerate(content):
         try:
-            block_from_wire(block, reading)
+            block_from_wire(block, place, reading)
         except UNREADABLE:
             return position
     return 0
@@ -157,7 +145,6 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
             return result
         if type(content) is str and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
-            result["provider_state"] = spelt_state({"content": _STRING}, reading)
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
 
@@ -190,26 +177,23 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
     try:
-        wire = _block_to_wire(block, place, writing, path)
+        return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        wire = writing.placeholder_or_drop(block, path, refused.code, refused.message)
-    writing.as_read = outer
-    return wire
+        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     match block["type"]:
         case "text":
             return text_to_wire(block, place, writing, path)
-        case "tool_use" if place == ASSISTANT or writing.as_read:
+        case "tool_use" if place == ASSISTANT:
             return _tool_use_to_wire(block, writing, path)
-        case "image" if place in _MEDIA_PLACES or writing.as_read:
+        case "image" if place in _MEDIA_PLACES:
             return medium_to_wire(block, writing, path)
-        case "document" if place in _MEDIA_PLACES or (not writing.stricter and (place == ASSISTANT or writing.as_read)):
+        case "document" if place in _MEDIA_PLACES or (place == ASSISTANT and not writing.stricter):
             return medium_to_wire(block, writing, path)
-        case "thinking" | "redacted_thinking" as kind if place == ASSISTANT or writing.as_read:
+        case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
             refused = refused_thinking(block, writing)
             if refused is not None:
                 raise Refused(*refused)
@@ -239,7 +223,4 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
             return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}
-    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
-    wire = item_to_wire(_RESULT, block, writing, path)
-    writing.as_read = outer
-    return wire
+    return item_to_wire(_RESULT, block, writing, path)

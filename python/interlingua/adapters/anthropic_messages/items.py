@@ -7,7 +7,7 @@ from interlingua.adapters._claude.blocks import Refused, own_citation, report_ci
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 
@@ -36,7 +36,7 @@ class Cache:
 
     def write(self, cache: Block, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:  # noqa: ARG002
         """Marks the item."""
-        if self._refused and not writing.as_read:
+        if self._refused:
             writing.loss.drop(path, "cache_hint", "weakened", self._refused)
         else:
             writing.mark(wire, cache, path[:-1])
@@ -49,7 +49,7 @@ REFUSED_CACHE: Final = Cache("reasoning takes no cache mark")
 
 
 def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
-    """An item by its row; a mark for the cache that is no hint is noted."""
+    """An item by its row; a mark for the cache that is no hint counts as well."""
     wire = write_item(row, item, writing, path)
     if "cache_control" in wire and item.get("cache") is None:
         writing.marked(wire)
@@ -57,20 +57,18 @@ def item_to_wire(row: Row, item: Block, writing: Writing, path: Path) -> Wire:
 
 
 def replayed(state: dict[str, Any], wire: Wire, writing: Writing, path: Path) -> None:
-    """Writes what a provider state holds for this wire: verbatim members, and members that were null."""
-    if fields := state.get("fields"):
-        for name, value in fields.items():
-            where = (*path, "provider_state", "fields", name)
-            if name in wire:
-                writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
-            elif (value is None or name == "type") and not writing.as_read:  # which a request is read without
-                writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
-            else:
-                wire[name] = value
-                if name == "cache_control":
-                    writing.marked(wire)
-    for name in writing.encoding_of({"provider_state": state}).get("null") or ():
-        wire.setdefault(name, None)
+    """Writes the members that a provider state holds for this wire."""
+    fields: Mapping[str, Any] = state.get("fields") or NOTHING
+    for name, value in fields.items():
+        where = (*path, "provider_state", "fields", name)
+        if name in wire:
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        elif value is None and not writing.answers:  # of an answer all is kept that it says
+            writing.loss.drop(where, "unsupported_field", "representation", "no such member is read from the wire")
+        else:
+            wire[name] = value
+            if name == "cache_control":
+                writing.marked(wire)
     if state.get("signature"):
         where = (*path, "provider_state", "signature")
         writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
@@ -88,7 +86,8 @@ _PLACES: Final[dict[str, tuple[str, ...]]] = {
     "tool_removal": (SYSTEM, USER),
     "compaction": (ASSISTANT,),
     "fallback": (ASSISTANT,),
-    "tool_result": (),  # one that is no result of a call; where it was read it stays
+    "tool_use": (),  # one that is no call of the model
+    "tool_result": (),  # one that is no result of a call
 }
 """Where the items that have no canonical meaning may stand."""
 _ANYWHERE: Final = (USER, ASSISTANT, RESULT, DOCUMENT)
@@ -99,8 +98,16 @@ def is_server_item(kind: str) -> bool:
     return kind.startswith("mcp_tool_") or kind == "server_tool_use" or (kind.endswith("_tool_result"))
 
 
-def _may_stand(kind: str, place: str) -> bool:
+def may_stand(kind: str, place: str) -> bool:
+    """Whether an item of this kind is taken in a place of a request."""
     return place == ASSISTANT if is_server_item(kind) else place in _PLACES.get(kind, _ANYWHERE)
+
+
+def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
+    """An item without canonical meaning, kept whole."""
+    kind = string(item["type"])
+    reading.unusual = reading.unusual or not may_stand(kind, place)
+    return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
@@ -109,7 +116,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
-    if not _may_stand(kind, place) and not writing.as_read:
+    if not may_stand(kind, place) and not writing.answers:
         raise Refused("unsupported_block", "the item has no form in this place")
     if "cache" in block:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item itself says how it is cached")
@@ -117,8 +124,6 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     writing.marked(value)
     return value
 
-
-# ---------------------------------------------------------------------------------------------- texts
 
 # ---------------------------------------------------------------------------------------------- texts
 
@@ -165,7 +170,7 @@ def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing:
         if name in citation:
             wire[name] = citation[name]
     for name, value in fields.items():
-        if name == "file_id" and "file_id" not in wire and not writing.as_read:
+        if name == "file_id" and "file_id" not in wire and not writing.answers:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
             writing.loss.drop(
@@ -190,11 +195,6 @@ def is_blank(text: str, place: str) -> bool:
     return not text or (place != ASSISTANT and text.isspace())
 
 
-def is_plain(wire: Wire) -> bool:
-    """Whether a block of the wire is a text and nothing else."""
-    return len(wire) == 2 and wire.get("type") == "text"
-
-
 def text_from_wire(block: Wire, reading: Reading) -> Block:
     """A text, and what it cites."""
     read = read_item(_TEXT, block, {"type": "text"}, reading)
@@ -205,7 +205,7 @@ def text_from_wire(block: Wire, reading: Reading) -> Block:
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A text with what it cites; None for one without visible characters, which is reported."""
-    if is_blank(block["text"], place) and not writing.as_read:
+    if is_blank(block["text"], place):
         writing.loss.drop(
             path, "empty_content", "representation", "the target takes no text without visible characters"
         )

@@ -7,15 +7,15 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, CONTEXT, NoMeaning, Refused, out_of_place
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, string
+from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
 from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     Block,
-    is_plain,
     item_to_wire,
+    opaque_from_wire,
     opaque_to_wire,
     text_from_wire,
     text_to_wire,
@@ -32,7 +32,7 @@ def medium_from_wire(block: Wire, reading: Reading) -> Block:
     try:
         return read_item(_ROWS[kind][0], block, {"type": kind}, reading)
     except NoMeaning:
-        return reading.opaque(kind, block)
+        return opaque_from_wire(block, USER, reading)
 
 
 def _read_image_source(raw: Any, block: Block, reading: Reading) -> None:
@@ -72,14 +72,29 @@ def _is_media_type(value: Any) -> bool:
 
 
 def _read_document_source(raw: Any, block: Block, reading: Reading) -> None:
-    reading.unusual = True
     if raw.get("type") != "content" or len(raw) != 2:
         _read_source(raw, block, reading)
+        reading.unusual = reading.unusual or not _is_usual_document(block, reading)
         return
+    reading.unusual = True
     content = raw["content"]
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
     block["source"] = {"kind": "blocks", "content": [_part_from_wire(part, reading) for part in content]}
+
+
+def _is_usual_document(block: Block, reading: Reading) -> bool:
+    """Whether a document is written as it came."""
+    source = block["source"]
+    match source["kind"]:
+        case "base64":
+            return block["media_type"] == "application/pdf" and bool(source["data"])
+        case "text":
+            return block["media_type"] == "text/plain" and bool(source["data"])
+        case "url":
+            return is_fetched(source["data"], "document", reading.endpoint)
+        case _:
+            return False
 
 
 def _part_from_wire(part: Wire, reading: Reading) -> Block:
@@ -89,8 +104,8 @@ def _part_from_wire(part: Wire, reading: Reading) -> Block:
             return text_from_wire(part, reading)
         case "image":
             return medium_from_wire(part, reading)
-        case kind:
-            return reading.opaque(string(kind), part)
+        case _:
+            return opaque_from_wire(part, DOCUMENT, reading)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -128,13 +143,11 @@ def _media_source(
     """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
     source = block["source"]
     media_type = block.get("media_type")
-    if not source.get("data") and not (writing.as_read and "data" in source):
+    if not source.get("data"):
         return None
     match source["kind"]:
         case "base64":
-            fitted = media_type
-            if not writing.as_read:
-                fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
+            fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
             if fitted is None:
                 return None
             if fitted != media_type:
@@ -144,14 +157,13 @@ def _media_source(
                 )
             wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
         case "url":
-            if not writing.as_read:
-                if (parsed := parse_data_uri(source["data"])) is not None:
-                    return _inline_source(block, parsed, fit, writing, path)
-                if not is_fetched(source["data"], block["type"], writing.endpoint):
-                    return None
+            if (parsed := parse_data_uri(source["data"])) is not None:
+                return _inline_source(block, parsed, fit, writing, path)
+            if not is_fetched(source["data"], block["type"], writing.endpoint):
+                return None
             _drop_media_type(media_type, writing, path)
             wire = {"type": "url", "url": source["data"]}
-        case "file_id" if writing.owns_file(source) and (writing.as_read or is_file_id(source["data"])):
+        case "file_id" if writing.owns_file(source) and is_file_id(source["data"]):
             _drop_media_type(media_type, writing, path)
             wire = {"type": "file", "file_id": source["data"]}
         case _:
@@ -214,10 +226,10 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     source = block["source"]
     media_type = block.get("media_type")
     match source["kind"]:
-        case "text" if not source.get("data") and not (writing.as_read and "data" in source):
+        case "text" if not source.get("data"):
             return None
         case "text":
-            if media_type != "text/plain" and not (writing.as_read and media_type):
+            if media_type != "text/plain":
                 where, media_type = (*path, "media_type"), "text/plain"
                 writing.loss.replace(
                     where, media_type, "unsupported_value", "representation", "text travels as plain text"
@@ -226,7 +238,7 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
             return {"type": "text", "media_type": media_type, "data": source["data"]}
         case "blocks":
             return _document_blocks(block, writing, path)
-        case "base64" if not writing.as_read and media_type is not None and media_type.startswith("text/"):
+        case "base64" if media_type is not None and media_type.startswith("text/"):
             return _decoded_text(block, writing, path)
         case _:
             return _media_source(block, _fit_document, writing, path)
@@ -240,7 +252,7 @@ def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
         for position, part in enumerate(source.get("content") or ())
         if (wire := _part_to_wire(part, writing, (*where, position))) is not None
     ]
-    if not content and not writing.as_read:
+    if not content:
         content = writing.filler(where, "a document is not empty")
     _drop_media_type(block.get("media_type"), writing, path)
     report_unknown(source, _BLOCKS, writing.loss, (*path, "source"))
@@ -279,15 +291,6 @@ def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 # ---------------------------------------------------------------------------------------------- rows
 
-_STRING: Final = "string"
-
-
-def _respell(word: str, written: Any) -> Any:
-    parts: list[Wire] = written.get("content") or []
-    if word == _STRING and len(parts) == 1 and is_plain(parts[0]):
-        return {"type": "content", "content": parts[0]["text"]}
-    return written
-
 
 def _refusal(block: Block, demand: str) -> str:
     """Why a medium has no source on the wire; an address is refused for itself, whatever it leads to."""
@@ -304,10 +307,7 @@ def _source(read: Any, written: Any, demand: str) -> Member:
             raise Refused("unsupported_source", _refusal(block, demand))
         return source
 
-    def spelling(raw: Wire) -> str | None:
-        return _STRING if isinstance(raw.get("content"), str) else None
-
-    return Member("source", ("source", "media_type"), read, write, spelling, _respell, needed=True)
+    return Member("source", ("source", "media_type"), read, write, needed=True)
 
 
 _ROWS: Final[dict[str, tuple[Row, str]]] = {

@@ -9,9 +9,10 @@ from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
-from interlingua.adapters._claude.quirks import record_quirks, record_tool_quirks
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE, string
+from interlingua.adapters._claude.tools import keep_names
+from interlingua.adapters._claude.turns import Read, settled_tools
+from interlingua.adapters._claude.values import RESULTS, UNREADABLE, string
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._members import (
@@ -36,7 +37,9 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     LONGEST_TOOL_NAME,
@@ -121,19 +124,22 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
-    messages_from_wire(body["messages"], reading, messages)
+    made = messages_from_wire(body["messages"], reading, messages)
     _address_from_wire(wire, request, encoding, endpoint)
     if not body["messages"]:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
-    record_tool_quirks(request, reading, LONGEST_TOOL_NAME)
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
     _BODY.keep(request, body, endpoint, unusual=of_a_cloud)
-    record_quirks(request, reading, endpoint, _with_format)
+    if may_differ(reading.unusual):
+        note_disorder(messages, RESULTS, endpoint.state)
+        read = Read(body.get("tools") or [], body.get("system"), body["messages"], made)
+        _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 
 
@@ -172,8 +178,6 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
             tools.append(tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise reading.unreadable("a tool", ("tools", len(tools))) from problem
-    if len(reading.names) < len(tools):
-        reading.unusual = True
     return tools
 
 
@@ -345,7 +349,8 @@ def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return _written(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> tuple[Wire, Entries]:
+    """The request on the wire; what was `read` just now and is written otherwise is kept."""
     loss = Loss(request.get("loss_policy"))
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
@@ -353,8 +358,8 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     writing.stricter = version >= STRICTER_VERSION
     body: Wire = {}
     try:
-        tools_to_wire(request, body, writing)
-        messages_to_wire(request, body, writing)
+        offered = tools_to_wire(request, body, writing)
+        turns = messages_to_wire(request, body, writing)
         _members_to_wire(request, body, writing)
         _BODY.put_back(body, writing)
     except UNREADABLE as problem:
@@ -364,6 +369,9 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
     writing.finish()
+    if offered:
+        body["tools"] = settled_tools(body["tools"], offered, writing, read)
+    turns.settle(body, read)
     return {
         "method": "POST",
         "path": _path(request, model_to_wire(request, endpoint), endpoint),

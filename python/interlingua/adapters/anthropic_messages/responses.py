@@ -10,6 +10,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.anthropic_messages.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -43,15 +44,35 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if type(content) is not list:
         raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
     reading = Reading(endpoint, ids)
-    blocks = blocks_from_wire(content, reading, ("content",), InvalidAnswer)
-    return unwrap_answer_call(assembled(body, blocks, reading, endpoint)), []
+    blocks = blocks_from_wire(content, ASSISTANT, reading, ("content",), InvalidAnswer)
+    response = assembled(body, blocks, reading, endpoint)
+    keep_answer(response, body, reading, endpoint)
+    return unwrap_answer_call(response), []
+
+
+def keep_answer(response: Response, body: Wire, reading: Reading, endpoint: Endpoint) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came."""
+    usual = body.get("type") == "message" and body.get("role") == ASSISTANT and None not in _named(body)
+    if may_differ(reading.unusual or not usual):
+        loss = Loss()
+        written = _body(response, endpoint, loss)
+        keep_item(response, body, written, endpoint, loss.entries, _content_of(response))
+
+
+def _named(body: Wire) -> list[Any]:
+    return [body.get(name, "") for name in ("id", "model", "usage")]
+
+
+def _content_of(response: Response) -> Wire:
+    """What reports of an answer are about; what stands around it changes on its way."""
+    blocks = response["message"]["content"]
+    return {"content": [{name: block[name] for name in block if name != "provider_state"} for block in blocks]}
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
     """The canonical answer of a wire message whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields: dict[str, Any] = {}
-    encoding: dict[str, Any] = {}
     reason = None
     for name, value in body.items():
         match name:
@@ -72,18 +93,15 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
             case "role" if value == "assistant":
                 pass
             case "id" | "model" | "usage" | "type" | "role" if value is None:
-                encoding.setdefault("null", []).append(name)
+                pass
             case "model" if value == "":
                 fields[name] = value
             case "id" | "model" | "stop_reason" | "stop_sequence" | "usage" | "type" | "role":
                 raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
             case _:
                 fields[name] = value
-    for name in ("type", "role"):
-        if name not in body:
-            encoding.setdefault("absent", []).append(name)
     response["finish_reason"] = finish_reason(reason, blocks, FINISH)
-    response["provider_state"] = reading.keeping(fields, encoding)
+    response["provider_state"] = reading.state(fields=fields) if fields else reading.state()
     return response
 
 
@@ -127,11 +145,15 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     The report names what the wire cannot say, with pointers into the response.
     """
     loss = Loss()
+    body = _body(response, endpoint, loss)
+    return put_back_item(response, body, endpoint, loss.entries, loss, _content_of(response)), loss.entries
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    if writing.same_origin:
-        writing.take_as_read()
+    writing.whole = writing.same_origin
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:
@@ -146,15 +168,14 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
         _played_members(response, body, writing)
     read = finish_reason(body.get("stop_reason"), message["content"], FINISH)
     report_around(response, read, (), loss)
-    return body, loss.entries
+    return body
 
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         path = ("message", "content", position)
-        goes_back = can_replay(block, writing) or (writing.same_origin and writing.owns_thinking(block))
-        if block["type"] == "thinking" and not goes_back:
+        if block["type"] == "thinking" and not can_replay(block, writing):
             wires.append(_shown_thinking(block, writing, path))
         elif (wire := block_to_wire(block, ASSISTANT, writing, path)) is not None:
             wires.append(wire)
@@ -163,14 +184,11 @@ def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
 
 def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire:
     """Reasoning of another provider is shown, but without a signature: it could not be taken back."""
-    given = bool(block.get("signature"))
-    writing.loss.replace(
-        (*path, "signature"),
-        "",
-        "foreign_state" if given else "unsigned_thinking",
-        "lost" if given else "representation",
-        "reasoning of another provider is shown without a signature",
-    )
+    given = block.get("signature")
+    if given != "":
+        code, severity = ("foreign_state", "lost") if given else ("unsigned_thinking", "representation")
+        message = "reasoning of another provider is shown without a signature"
+        writing.loss.replace((*path, "signature"), "", code, severity, message)
     report_shown(block, "reasoning takes no cache mark", writing, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
@@ -186,10 +204,6 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> None:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    for name in writing.encoding.get("absent") or ():
-        body.pop(name, None)
-    for name in writing.encoding.get("null") or ():
-        body[name] = None
     replayed(state, body, writing, ())
 
 

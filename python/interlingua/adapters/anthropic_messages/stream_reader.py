@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import note
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import string
+from interlingua.adapters._claude.values import ASSISTANT, string
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Blocks, Decoder, Repetition, decoded, failed
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
@@ -208,12 +208,12 @@ class _Answer(Answer):
                 cited = block.kind == "text" and isinstance(raw.get("citations"), list)
                 return {"type": block.kind, "text": ""} | ({"citations": []} if cited else {})
             case "tool_use":
-                started = block_from_wire(raw, self.reading)
+                started = block_from_wire(raw, ASSISTANT, self.reading)
                 block.id = started["id"]
                 return {**started, "input": {}}
             case _:
                 # a copy: the raw block grows
-                return block_from_wire(dict(raw), self.reading)
+                return block_from_wire(dict(raw), ASSISTANT, self.reading)
 
     def _told(self, index: int, delta: Wire) -> None:
         """Takes a piece of a block, or of one that some servers put into a block of another kind."""
@@ -282,12 +282,12 @@ class _Answer(Answer):
         raw, text = block.raw, "".join(block.pieces)
         if block.kind in _TELLS.values():
             raw[block.kind] += text
-            return block_from_wire(raw, self.reading)
+            return block_from_wire(raw, ASSISTANT, self.reading)
         parsed = parse_arguments(text) if text else None
         if parsed is not None:
             raw["input"] = parsed
         if block.kind != "tool_use":
-            return block_from_wire(raw, self.reading)
+            return block_from_wire(raw, ASSISTANT, self.reading)
         begun = self.blocks.content[block.position]
         if text and parsed is None:
             return {**begun, "input": {}, "input_raw": text}  # the wire has no place for text that is no object

@@ -63,8 +63,7 @@ class _Writer(ClaudeWriter):
         self.message: Wire | None = None
         self.open = -1  # the block of the wire that has begun and not ended
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.same_origin = True
-        self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
+        self.writing.same_origin = self.writing.whole = self.writing.answers = True
 
     def _put(self, kind: str, **members: Any) -> None:
         self.put(kind, {"type": kind, **members})

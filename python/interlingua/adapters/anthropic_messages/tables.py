@@ -75,7 +75,8 @@ class Writing(claude.Writing):
         control = self.cache_mark("ephemeral", hint, where)
         if control is not None:
             wire["cache_control"] = control
-            self.marks.append((wire, where, to, self.as_read))
+            fixed = path == () and self.same("cache")  # a member of the request goes as it was read
+            self.marks.append((wire, where, to, fixed))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""

@@ -219,10 +219,7 @@ Demands = tuple[int, int, int]
 
 
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
-    schema = tool.get("input_schema")
-    if not writing.as_read:
-        return object_at_root(schema, writing.loss, (*path, "input_schema"))
-    return ABSENT if schema is None else schema
+    return object_at_root(tool.get("input_schema"), writing.loss, (*path, "input_schema"))
 
 
 def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
@@ -236,14 +233,7 @@ _TOOL: Final = Row(
     DESCRIPTION,
     by_rule("input_schema", ("input_schema",), dict, _write_schema, soft=True),
     same("strict", "strict", bool),
-    Member(
-        "type",
-        (),
-        _not_read,
-        lambda tool, writing, path: ABSENT,
-        spelling=lambda raw: _CUSTOM,
-        respell=lambda word, written: _CUSTOM,
-    ),
+    Member("type", (), _not_read, lambda tool, writing, path: ABSENT),
     mark=CACHE,
     beside=DECLARED,
 )
@@ -277,7 +267,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:
         raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
-    if type(schema) is not dict or tool.get("strict") is not None or not is_object(schema):
+    if type(schema) is not dict or tool.get("strict") is not None or "type" in tool or not is_object(schema):
         reading.unusual = True
     return read_item(_TOOL, tool, {}, reading)
 
@@ -318,22 +308,20 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """The tools of a request."""
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> list[tuple[int]]:
+    """The tools of a request; gives the position of each that is written."""
     tools = request.get("tools")
+    of: list[tuple[int]] = []
     if tools is None:
-        return
+        return of
     wires: list[Wire] = []
     names: set[str] = set()
     strict: Demands | None = None
     taken = not writing.lacks("supports_tools", "tools")
     if taken:
         tools = with_own_search(request, writing.endpoint, writing.loss)
-    whole = writing.as_read
     for position, tool in enumerate(tools):
         path = ("tools", position)
-        writing.as_read = whole
-        writing.as_read = writing.has_quirk(tool, "tools")
         if not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -344,17 +332,18 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None
         if wire is None:
             continue
         if isinstance(name := wire.get("name"), str):  # a set of tools has none
-            if name in names and not writing.as_read:
+            if name in names and not writing.had_twice(name):
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(name)
-        if wire.get("strict") is True and not writing.as_read and "input_schema" in wire:
+        if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
         wires.append(wire)
-    writing.as_read = whole
+        of.append((position,))
     if wires or not tools:
         body["tools"] = wires
+    return of
 
 
 def _strict_to_wire(wire: Wire, others: Demands, writing: Writing, path: Path) -> Demands:
@@ -415,7 +404,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     definition: Wire = tool["definition"]
-    if definition.get("type", "custom") in (None, "custom") and not writing.as_read:
+    if definition.get("type", "custom") in (None, "custom"):
         writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
         return None
     if (client_run := built_in(definition)) is not None:

@@ -26,6 +26,7 @@ from interlingua.adapters._claude.values import (
     USER,
 )
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._verbatim import STRING, keep_spelt, keep_word
 from interlingua.adapters.anthropic_messages.blocks import (
     block_from_wire,
     blocks_from_wire,
@@ -45,19 +46,14 @@ Message = dict[str, Any]
 
 def system_from_wire(system: Any, reading: Reading) -> Message:
     """The `system` member as the first message."""
-    if system == "":
-        return {
-            "role": "system",
-            "content": [],
-            "provider_state": reading.state(encoding={"string": True, "blank": SYSTEM}),
-        }
-    message = _plain_from_wire("system", system, reading, ("system",))
+    message = _plain_from_wire("system", system or [], reading, ("system",))
     reading.unusual = reading.unusual or any(block["type"] != "text" for block in message["content"])
     return message
 
 
-def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
-    """Appends what the wire messages hold."""
+def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[range]:
+    """Appends what the wire messages hold; gives the messages that each of them is."""
+    made: list[range] = []
     previous = None
     for position, wire in enumerate(wires):
         first = len(messages)
@@ -83,32 +79,39 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             note(messages[first], "start", reading.state)
         if len(wire) > 2:
             _message_extras(wire, messages[first], reading)
+        made.append(range(first, len(messages)))
         previous = role
+    if previous == "assistant" and _ends_in_space(messages[-1]["content"]):
+        reading.unusual = True
+    return made
 
 
 def _ends_in_thinking(blocks: list[Any]) -> bool:
     return bool(blocks) and blocks[-1]["type"] in THINKING_TYPES
 
 
+def _ends_in_space(blocks: list[Any]) -> bool:
+    text: str = blocks[-1].get("text", "-") if blocks else "-"
+    return not text or text[-1].isspace()
+
+
 def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
     others = {name: value for name, value in wire.items() if name not in ("role", "content")}
-    if None in others.values():
-        note(message, "null", reading.state, [name for name in others if others[name] is None])
     if fields := {name: value for name, value in others.items() if value is not None}:
         message.setdefault("provider_state", reading.state())["fields"] = fields
-        reading.unusual = True
+    reading.unusual = reading.unusual or len(fields) < len(others)
 
 
 def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:
     """A message whose blocks stay together: instructions or an answer."""
     if type(content) is list:
-        blocks = blocks_from_wire(content, reading, path)
-        if blocks:
-            return {"role": role, "content": blocks}
-        return {"role": role, "content": [], "provider_state": reading.state(encoding={"blank": role})}
+        reading.unusual = reading.unusual or not content
+        return {"role": role, "content": blocks_from_wire(content, role, reading, path)}
     if type(content) is str:
-        block = block_from_wire({"type": "text", "text": content}, reading)
-        return {"role": role, "content": [block], "provider_state": reading.state(encoding={"string": True})}
+        block = block_from_wire({"type": "text", "text": content}, role, reading)
+        message = {"role": role, "content": [block]}
+        keep_word(message, STRING, reading.endpoint)
+        return message
     raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
 
 
@@ -117,6 +120,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
         messages.append(_plain_from_wire("user", content, reading, ("messages", position, "content")))
         return
     blocks: list[Any] = []
+    strings: list[str] = []  # where results hold a text in the place of a list
     index = -1
     try:
         for block in content:
@@ -124,21 +128,26 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
             kind = block["type"]
             if kind == "tool_result":
                 blocks.append(result_from_wire(block, reading))
-                continue
-            if kind != "text" and kind != "image":
-                reading.unusual = True
-            blocks.append(block_from_wire(block, reading))
+                if type(block.get("content")) is str:
+                    strings.append(f"/content/{index}/content")
+            else:
+                blocks.append(block_from_wire(block, USER, reading))
     except UNREADABLE as problem:
         raise reading.unreadable("a block", ("messages", position, "content", index)) from problem
+    first = len(messages)
     user_from_wire(blocks, reading, messages)
+    if strings:
+        keep_spelt(messages[first], {place: {"word": STRING} for place in strings}, reading.endpoint)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Turns[Writing]:
     """Writes `system` and `messages`."""
-    _Turns(request["messages"], writing).write(request, body)
+    turns = _Turns(request["messages"], writing)
+    turns.write(request, body)
+    return turns
 
 
 class _Turns(Turns[Writing]):
@@ -151,13 +160,9 @@ class _Turns(Turns[Writing]):
         return [result_to_wire(block, self.writing, path)]
 
     def system(self, blocks: list[Wire], body: Wire) -> bool:
-        encoding = self.writing.encoding_of(self.messages[0]) if self.first else {}
         if blocks:
-            whole = self.first == len(blocks) == 1 and encoding.get("string") and _is_plain(blocks[0])
-            body["system"] = blocks[0]["text"] if whole else blocks
-        elif encoding.get("blank") and not self.writing.source.get("system"):
-            body["system"] = "" if encoding.get("string") else []
-        return "system" in body
+            body["system"] = blocks
+        return bool(blocks)
 
     def begins(self, message: Message) -> bool:
         state = message["provider_state"]
@@ -166,17 +171,10 @@ class _Turns(Turns[Writing]):
         )
 
     def close(self) -> None:
-        if not self.speaker:
-            return
-        content, encoding = self.content, self.spelling
-        wire: Wire = {"role": self.speaker, "content": content}
+        wire: Wire = {"role": self.speaker, "content": self.content}
         self.wires.append(wire)
-        if not content:
-            blank = self.writing.same_origin and encoding.get("blank") == self.speaker
-            if not blank and not (self.last and self.speaker == ASSISTANT):
-                wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
-        elif encoding.get("string") and len(content) == 1 and _is_plain(content[0]):
-            wire["content"] = content[0]["text"]
+        if not self.content and not (self.last and self.speaker == ASSISTANT):
+            wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
         if self.members is not None:
             replayed(self.members["provider_state"], wire, self.writing, self.anchor or ())
 
@@ -234,7 +232,3 @@ class _Turns(Turns[Writing]):
         if previous == "assistant":
             settle_prefill(messages[last]["content"], content, last, writing)
         return wires
-
-
-def _is_plain(block: Wire) -> bool:
-    return len(block) == 2 and block["type"] == "text"
