@@ -342,6 +342,7 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
     if namespace is not None:
         item[NAMESPACE] = namespace
     if BUILT_IN in encoding:  # id and fields would be those of another kind of item
+        writing.reshaped.add(id(block))
         report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
         state = {name: value for name, value in state.items() if name not in ("fields", "encoding")}
     return _finish_call(item, "ctc_" if "input" in item else "fc_", block, state, path, writing)
@@ -390,11 +391,11 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
         or block.get("input_raw") is not None
     ):
         return None
-    filled = deepcopy(form.filled) if writing.answer else NOTHING
-    members = call_members(name, {**filled, **block["input"]})
+    state = writing.owned(block) if "provider_state" in block else NOTHING
+    full = writing.answer or (writing.reply and not state) or "item_id" in encoding
+    members = call_members(name, {**deepcopy(form.filled), **block["input"]} if full else block["input"])
     if members is None:
         return None
-    state = writing.owned(block) if "provider_state" in block else NOTHING
     call_id = writing.call_id(block, state)
     writing.calls[block["id"]] = form.answered or name
     writing.named[call_id] = name
@@ -552,10 +553,10 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spelt["/content"] = {"word": content[0]["type"]}
         else:
             blocks = [_said_from_wire(part, reading, full=full) for part in content]
-            if full and content[0].get("type") == "output_text":
-                for name in _OF_PARTS:
-                    if content[0].get(name) is None:
-                        spelt[f"/content/0/{name}"] = {**_UNSAID, "raw": None} if name in content[0] else {**_UNSAID}
+            for at, part in enumerate(content if full else ()):
+                for name in _OF_PARTS if part.get("type") == "output_text" else ():
+                    if part.get(name) is None:
+                        spelt[f"/content/{at}/{name}"] = {**_UNSAID, "raw": None} if name in part else {**_UNSAID}
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None

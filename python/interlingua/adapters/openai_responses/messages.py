@@ -100,7 +100,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Read | None = Non
     if read is not None:
         came.keep(*read, items[first:], of)
     else:
-        items[first:] = came.put_back(items[first:], of)
+        items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
     for position in silent:
         _report_silent(position, messages[position], writing)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
@@ -138,6 +138,13 @@ def _said(messages: list[Message]) -> tuple[list[Item], list[int]]:
         else:
             said.append(message)
     return said, begins
+
+
+def _reshaped(said: list[Item], writing: Writing) -> list[int]:
+    """What is not of the kind of item any more that it was when it was read."""
+    if not writing.reshaped:
+        return []
+    return [position for position, item in enumerate(said) if id(item) in writing.reshaped]
 
 
 def _places(messages: list[Message]) -> list[str]:
@@ -311,8 +318,10 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     encoding = NOTHING if trivial else writing.encoding_of(message)
     kind: str = encoding.get(_KIND) or writing.calls.get(block["tool_use_id"]) or "function"
-    if kind in FORMS and (output := _output_to_wire(kind, block, (*path, "content", 0), writing)) is not None:
-        return output if trivial else _finish_message(message, output, path, writing)
+    if kind in FORMS:
+        if (output := _output_to_wire(kind, block, (*path, "content", 0), writing)) is not None:
+            return output if trivial else _finish_message(message, output, path, writing)
+        writing.reshaped.add(id(message))
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)
     content = block["content"]
@@ -404,6 +413,7 @@ def input_from_wire(
             {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
         )
     if isinstance(items, str):
+        reading.counts.append(1)
         return [*messages, {"role": "user", "content": [{"type": "text", "text": items}]}]
     if items is None:
         return messages
@@ -444,6 +454,11 @@ def input_from_wire(
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, _RESULTS, reading.state, stored=stored)
     return messages
+
+
+def list_of(items: str | list[Wire] | None) -> list[Wire]:
+    """An input as the list of items that it means."""
+    return [{"role": "user", "content": items}] if isinstance(items, str) else items or []
 
 
 def read_items(instructions: Any, items: list[Wire], reading: Reading) -> Read:

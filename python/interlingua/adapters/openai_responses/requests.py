@@ -55,7 +55,13 @@ from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
 from interlingua.adapters._verbatim import may_differ
-from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued, read_items
+from interlingua.adapters.openai_responses.messages import (
+    input_from_wire,
+    input_to_wire,
+    is_continued,
+    list_of,
+    read_items,
+)
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
@@ -307,7 +313,7 @@ def from_wire_request(
     if may_differ(reading.unusual):
         plain = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         writing = Writing(request, plain, Loss())
-        items: list[Wire] = body["input"][len(declaring) if declared is not None else 0 :] if reading.counts else []
+        items = list_of(body.get("input"))[len(declaring) if declared is not None else 0 :]
         input_to_wire(request, writing, read=read_items(instructions, items, reading))
         if request.get("tools"):
             offered = reading.offered[: len(request["tools"]) - found]

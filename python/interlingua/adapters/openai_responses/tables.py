@@ -171,9 +171,11 @@ class Writing(Target):
     kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
     items tell which searches of the client gave. `named` are the kinds of the calls so far by their
     wire ids, built-in tools by their names. `answers` is what answers calls that are kept whole, once it is looked for.
+    `reshaped` are, by their identity, what was read as calls and results of built-in tools and is written as those of
+    functions.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply", "reshaped")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -186,6 +188,7 @@ class Writing(Target):
         self.answers: Answers | None = None
         self.found: list[str] = []
         self.named: dict[str, str] = {}
+        self.reshaped: set[int] = set()
 
     def reader(self) -> Reading:
         """A reader of this wire."""
