@@ -104,7 +104,7 @@ class _Turn:
             self.open = item
             self.items.append(item)
             self.of.append([])
-        if self.full and part.get("type") == "output_text":
+        if self.full and block["type"] == "text" and "text" in part:
             part.setdefault("annotations", [])
             part.setdefault("logprobs", [])
         self.open["content"].append(part)
@@ -554,9 +554,10 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         else:
             blocks = [_said_from_wire(part, reading, full=full) for part in content]
             for at, part in enumerate(content if full else ()):
-                for name in _OF_PARTS if part.get("type") == "output_text" else ():
-                    if part.get(name) is None:
-                        spelt[f"/content/{at}/{name}"] = {**_UNSAID, "raw": None} if name in part else {**_UNSAID}
+                if blocks[at]["type"] == "text" and not blocks[at].get("refusal"):
+                    for name in _OF_PARTS:
+                        if part.get(name) is None:
+                            spelt[f"/content/{at}/{name}"] = {**_UNSAID, "raw": None} if name in part else {**_UNSAID}
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None
