@@ -136,6 +136,12 @@ def _generate(limit: int, messages: int) -> bytes:
     return made(request=request, target=f"anthropic:{MODEL}").SerializeToString()
 
 
+def _generate_batched(limit: int, messages: int) -> bytes:
+    request = convert.to_proto(types.Request, _request(limit, messages))
+    asked = service_pb2.GenerateStreamRequest(request=request, target=f"anthropic:{MODEL}", batched=True)
+    return asked.SerializeToString()
+
+
 def _adapt(*, typed: bool) -> bytes:
     request = conversation(20)
     given: dict[str, Any] = (
@@ -279,19 +285,22 @@ def rows(of: dict[str, Subject]) -> list[Row]:
     name = f"a stream of {provider.CHUNKS} chunks"
     aims = {"same": 3.0, "cross": 3.0}
     made.append(Row(f"{name}, HTTP, c=16", http, provider.BURST, 16, 64, "ms", aims, 1e3))
-    made.append(Row(f"{name}, gRPC, c=16", grpc, provider.BURST, 16, 32, "ms", {"Generate": 8.0}, 1e3))
+    streams = (*grpc, of["batched"])
+    aims = {"Generate": 8.0, "Generate, batched": 8.0}
+    made.append(Row(f"{name}, gRPC, c=16", streams, provider.BURST, 16, 32, "ms", aims, 1e3))
     versions = (of["same"], of["same, HTTP/2"])
     made.append(Row("HTTP/1.1 and HTTP/2, c=64", versions, provider.UNARY, 64, 1000, "µs", {}))
     made.append(Row(f"{name}, HTTP/1.1 and HTTP/2, c=16", versions, provider.BURST, 16, 64, "ms", {}, 1e3))
     paced = 1e6 / 200
     made.append(Row("a chunk of 16 paced streams, HTTP", http, provider.PACED, 16, 32, "µs", {}, paced))
-    made.append(Row("a chunk of 16 paced streams, gRPC", grpc, provider.PACED, 16, 32, "µs", {}, paced))
+    made.append(Row("a chunk of 16 paced streams, gRPC", streams, provider.PACED, 16, 32, "µs", {}, paced))
     direct = of["provider itself"]
-    first = (direct, of["relay on aiohttp"], of["same"], of["cross"], *grpc)
-    aims = dict.fromkeys(("same", "cross", "Generate"), 5.0)
+    first = (direct, of["relay on aiohttp"], of["same"], of["cross"], *streams)
+    aims = dict.fromkeys(("same", "cross", "Generate", "Generate, batched"), 5.0)
     made.append(Row("first chunk, 16 paced streams", first, provider.PACED, 16, 32, "ms", aims, 1e3, waits=True))
     many = dict.fromkeys(("same", "cross"), 1000.0)
-    first = (direct, of["relay on aiohttp"], of["same"], of["cross"])
+    first = (direct, of["relay on aiohttp"], of["same"], of["cross"], *streams)
+    many |= dict.fromkeys(("Generate", "Generate, batched"), 1000.0)
     made.append(Row("first chunk, 500 streams of 20/s", first, provider.SLOW, 500, 500, "ms", many, 1e3, waits=True))
     return made
 
@@ -342,6 +351,8 @@ def main() -> int:
         add("same, HTTP/2", _over_http2("same, HTTP/2", gateway, "/v1/messages", _messages_body))
         add("cross", _over_http("cross", gateway, "/v1/chat/completions", _chat_body))
         add("Generate", _over_grpc("Generate", gateway, GENERATE, GENERATE_STREAM, _generate))
+        batched = _over_grpc("Generate, batched", gateway, GENERATE, GENERATE_STREAM, _generate_batched)
+        add("batched", batched)
         add("typed", _over_grpc("typed", gateway, ADAPT, ADAPT, lambda *_: _adapt(typed=True)))
         add("JSON", _over_grpc("JSON", gateway, ADAPT, ADAPT, lambda *_: _adapt(typed=False)))
         return uvloop.run(_measure_all(of, options))

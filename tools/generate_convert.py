@@ -31,8 +31,8 @@ HEADER = '''\
 """
 Plain data to Protobuf messages and back, exactly.
 
-`to_proto(types_pb2.Request, data)` and `from_proto(message)` do it for every type of the schema.
-Both raise `InvalidRequest` with the JSON Pointer of what is wrong; neither validates what the schema alone can say.
+`to_proto(types_pb2.Request, data)` or `fill(message, data)`, and `from_proto(message)`, do it for every type of the schema.
+All raise `InvalidRequest` with the JSON Pointer of what is wrong; neither validates what the schema alone can say.
 """
 
 from collections.abc import Callable
@@ -54,11 +54,18 @@ M = TypeVar("M", bound=ProtoMessage)
 def to_proto(kind: type[M], data: Data) -> M:
     """The message for plain data. Raises `InvalidRequest`."""
     message = kind()
+    fill(message, data)
+    return message
+
+
+def fill(message: ProtoMessage, data: Data) -> None:
+    """Writes plain data into a new message, which may be a field of another one. Raises `InvalidRequest`."""
+    kind = type(message)
+    message.SetInParent()
     try:
         _WRITE[kind](data, message)
     except (AttributeError, TypeError, UnicodeError, ValueError, RecursionError) as problem:
         raise InvalidRequest(f"cannot be written as {kind.__name__}: {type(problem).__name__}", path="") from None
-    return message
 
 
 def from_proto(message: ProtoMessage) -> Data:

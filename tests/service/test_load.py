@@ -20,7 +20,7 @@ from grpc_status import rpc_status
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.client import Say
+from interlingua.client import Bytes, Say
 from interlingua.client.httpx_transport import HttpxTransport
 from interlingua.service import methods, server
 from interlingua.service.server import SERVICE
@@ -302,6 +302,18 @@ async def test_a_stream_gives_what_fits_and_what_was_paid(start: Any) -> None:
     assert error is not None
     assert told(error, types.Error).code == "message_too_large"
     assert told(error, types.Usage).cost_usd == last.response.usage.cost_usd != ""
+
+
+async def test_a_batch_above_the_message_limit_comes_in_pieces(start: Any) -> None:
+    """Events that arrived together and are too large together come one by one, and none of them is missing."""
+    frames = b"".join(b'{"message": {"role": "assistant", "content": "word "}}\n' for _ in range(800))
+    frames += b'{"message": {"role": "assistant", "content": ""}, "done": true, "done_reason": "stop"}\n'
+    asked = service.GenerateStreamRequest(request_json=ASKED, target="ollama:qwen3", batched=True)
+    async with start(Bytes([frames]), max_message_bytes=10_000) as served:
+        pieces = [piece async for piece in served.stub.GenerateStream(asked)]
+    events = [event for piece in pieces for event in piece.events.events]
+    assert len(pieces) == len(events) > 800
+    assert events[-1].message_complete.response.message.content[0].text.text == "word " * 800
 
 
 # ---------------------------------------------------------------------------------------------------- who leaves

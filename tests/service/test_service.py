@@ -82,7 +82,7 @@ async def read_all(call: Any) -> tuple[list[str | None], grpc.aio.AioRpcError | 
     kinds: list[str | None] = []
     try:
         async for piece in call:
-            kinds.append(piece.event.WhichOneof("event"))
+            kinds += [event.WhichOneof("event") for event in piece.events.events or [piece.event]]
     except grpc.aio.AioRpcError as problem:
         return kinds, problem
     return kinds, None
@@ -822,6 +822,53 @@ async def test_generate_stream(start: Any) -> None:
     assert (typed[0], typed[-1]) == ("message_start", "message_complete")
     assert {"text_delta", "tool_use_start", "tool_use_input_delta", "tool_use_end"} <= set(typed)
     assert buffered == ["text_delta", "text_delta", "tool_use_end", "message_complete"]
+
+
+async def test_a_batched_stream(start: Any) -> None:
+    """The same events, those that arrived together in one message; as text and in the buffered view as well."""
+    frames = recorded(CLAUDE)
+    packets = [b"".join(frames[at : at + 4]) for at in range(0, len(frames), 4)]
+    request = json.dumps(ask()).decode()
+
+    async with start(*[Bytes(packets)] * 5) as served:
+
+        async def pieces(**members: Any) -> list[service.GenerateStreamResponse]:
+            asked = service.GenerateStreamRequest(request_json=request, target=CLAUDE, **members)
+            return [piece async for piece in served.stub.GenerateStream(asked)]
+
+        def plain(events: Any) -> list[Any]:
+            data = [convert.from_proto(event) for event in events]
+            for event in data:
+                event.pop("message_id", None)
+                if "response" in event:  # ids and times differ
+                    event["response"] = event["response"]["message"]["content"]
+            return data
+
+        alone = await pieces()
+        together = await pieces(batched=True)
+        texts = await pieces(batched=True, json_output=True)
+        view = await pieces(buffered=True)
+        view_together = await pieces(buffered=True, batched=True)
+    assert plain(event for piece in together for event in piece.events.events) == plain(piece.event for piece in alone)
+    assert plain(event for piece in view_together for event in piece.events.events) == plain(
+        piece.event for piece in view
+    )
+    assert {piece.WhichOneof("piece") for piece in [*together, *texts, *view_together]} == {"events"}
+    assert len(together) <= len(packets) < len(alone)
+    assert [len(piece.events.events_json) for piece in texts] == [len(piece.events.events) for piece in together]
+    assert json.loads(texts[0].events.events_json[0])["type"] == "message_start"
+    assert all(piece.events.events for piece in view_together)
+
+
+async def test_a_batched_stream_that_breaks_off(start: Any) -> None:
+    """What had arrived comes first, then the error, then the status of the call."""
+    frames = recorded(CLAUDE)
+    async with start(Bytes([b"".join(frames[:6])], breaks="network")) as served:
+        asked = service.GenerateStreamRequest(request_json=json.dumps(ask()).decode(), target=CLAUDE, batched=True)
+        events, problem = await read_all(served.stub.GenerateStream(asked))
+    assert (events[0], events[-1], events.count("error")) == ("message_start", "error", 1)
+    assert problem is not None
+    assert problem.code() is grpc.StatusCode.UNAVAILABLE
 
 
 async def test_who_fails_rests(start: Any) -> None:

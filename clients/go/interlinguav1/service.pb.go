@@ -2095,7 +2095,9 @@ type GenerateStreamRequest struct {
 	ContextJson string `protobuf:"bytes,8,opt,name=context_json,json=contextJson,proto3" json:"context_json,omitempty"`
 	// Whether an error comes with the body of the provider's answer in `raw`: that of a stream that failed whole, that in
 	// the status details as far as there is room.
-	IncludeRaw    bool `protobuf:"varint,9,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	IncludeRaw bool `protobuf:"varint,9,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	// Whether events that arrived together are given in one message. It costs less for both sides; the events are the same.
+	Batched       bool `protobuf:"varint,10,opt,name=batched,proto3" json:"batched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2204,6 +2206,13 @@ func (x *GenerateStreamRequest) GetIncludeRaw() bool {
 	return false
 }
 
+func (x *GenerateStreamRequest) GetBatched() bool {
+	if x != nil {
+		return x.Batched
+	}
+	return false
+}
+
 type isGenerateStreamRequest_Conversation interface {
 	isGenerateStreamRequest_Conversation()
 }
@@ -2232,6 +2241,7 @@ type GenerateStreamResponse struct {
 	//	*GenerateStreamResponse_Decision
 	//	*GenerateStreamResponse_Event
 	//	*GenerateStreamResponse_EventJson
+	//	*GenerateStreamResponse_Events
 	Piece         isGenerateStreamResponse_Piece `protobuf_oneof:"piece"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2301,6 +2311,15 @@ func (x *GenerateStreamResponse) GetEventJson() string {
 	return ""
 }
 
+func (x *GenerateStreamResponse) GetEvents() *Events {
+	if x != nil {
+		if x, ok := x.Piece.(*GenerateStreamResponse_Events); ok {
+			return x.Events
+		}
+	}
+	return nil
+}
+
 type isGenerateStreamResponse_Piece interface {
 	isGenerateStreamResponse_Piece()
 }
@@ -2320,11 +2339,18 @@ type GenerateStreamResponse_EventJson struct {
 	EventJson string `protobuf:"bytes,3,opt,name=event_json,json=eventJson,proto3,oneof"`
 }
 
+type GenerateStreamResponse_Events struct {
+	// The next events, one or more, when the request says `batched`; as JSON text, when it asks for that.
+	Events *Events `protobuf:"bytes,4,opt,name=events,proto3,oneof"`
+}
+
 func (*GenerateStreamResponse_Decision) isGenerateStreamResponse_Piece() {}
 
 func (*GenerateStreamResponse_Event) isGenerateStreamResponse_Piece() {}
 
 func (*GenerateStreamResponse_EventJson) isGenerateStreamResponse_Piece() {}
+
+func (*GenerateStreamResponse_Events) isGenerateStreamResponse_Piece() {}
 
 // What to estimate, for whom.
 type EstimateRequest struct {
@@ -3222,7 +3248,7 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\bresponse\x18\x01 \x01(\v2\x18.interlingua.v1.ResponseH\x00R\bresponse\x12%\n" +
 	"\rresponse_json\x18\x02 \x01(\tH\x00R\fresponseJson\x129\n" +
 	"\bdecision\x18\x03 \x01(\v2\x1d.interlingua.v1.RouteDecisionR\bdecisionB\b\n" +
-	"\x06answer\"\xd5\x02\n" +
+	"\x06answer\"\xef\x02\n" +
 	"\x15GenerateStreamRequest\x123\n" +
 	"\arequest\x18\x01 \x01(\v2\x17.interlingua.v1.RequestH\x00R\arequest\x12#\n" +
 	"\frequest_json\x18\x02 \x01(\tH\x00R\vrequestJson\x12\x16\n" +
@@ -3235,13 +3261,16 @@ const file_interlingua_v1_service_proto_rawDesc = "" +
 	"\aadapter\x18\a \x01(\tR\aadapter\x12!\n" +
 	"\fcontext_json\x18\b \x01(\tR\vcontextJson\x12\x1f\n" +
 	"\vinclude_raw\x18\t \x01(\bR\n" +
-	"includeRawB\x0e\n" +
-	"\fconversation\"\xb4\x01\n" +
+	"includeRaw\x12\x18\n" +
+	"\abatched\x18\n" +
+	" \x01(\bR\abatchedB\x0e\n" +
+	"\fconversation\"\xe6\x01\n" +
 	"\x16GenerateStreamResponse\x12;\n" +
 	"\bdecision\x18\x01 \x01(\v2\x1d.interlingua.v1.RouteDecisionH\x00R\bdecision\x123\n" +
 	"\x05event\x18\x02 \x01(\v2\x1b.interlingua.v1.StreamEventH\x00R\x05event\x12\x1f\n" +
 	"\n" +
-	"event_json\x18\x03 \x01(\tH\x00R\teventJsonB\a\n" +
+	"event_json\x18\x03 \x01(\tH\x00R\teventJson\x120\n" +
+	"\x06events\x18\x04 \x01(\v2\x16.interlingua.v1.EventsH\x00R\x06eventsB\a\n" +
 	"\x05piece\"\xc1\x02\n" +
 	"\x0fEstimateRequest\x123\n" +
 	"\arequest\x18\x01 \x01(\v2\x17.interlingua.v1.RequestH\x00R\arequest\x12#\n" +
@@ -3424,40 +3453,41 @@ var file_interlingua_v1_service_proto_depIdxs = []int32{
 	31, // 39: interlingua.v1.GenerateStreamRequest.request:type_name -> interlingua.v1.Request
 	13, // 40: interlingua.v1.GenerateStreamResponse.decision:type_name -> interlingua.v1.RouteDecision
 	30, // 41: interlingua.v1.GenerateStreamResponse.event:type_name -> interlingua.v1.StreamEvent
-	31, // 42: interlingua.v1.EstimateRequest.request:type_name -> interlingua.v1.Request
-	40, // 43: interlingua.v1.EstimateRequest.usage:type_name -> interlingua.v1.Usage
-	36, // 44: interlingua.v1.EstimateRequest.at:type_name -> google.protobuf.Timestamp
-	38, // 45: interlingua.v1.EstimateResponse.tokens:type_name -> interlingua.v1.TokenEstimate
-	16, // 46: interlingua.v1.EstimateResponse.cost:type_name -> interlingua.v1.CostEstimate
-	31, // 47: interlingua.v1.CheckRequest.request:type_name -> interlingua.v1.Request
-	41, // 48: interlingua.v1.CheckRequest.message:type_name -> interlingua.v1.Message
-	42, // 49: interlingua.v1.CheckResponse.violations:type_name -> interlingua.v1.Violation
-	27, // 50: interlingua.v1.ListModelsResponse.models:type_name -> interlingua.v1.Model
-	3,  // 51: interlingua.v1.AdaptStreamRequest.Start.source:type_name -> interlingua.v1.Side
-	3,  // 52: interlingua.v1.AdaptStreamRequest.Start.target:type_name -> interlingua.v1.Side
-	34, // 53: interlingua.v1.AdaptStreamRequest.Start.loss_policy:type_name -> interlingua.v1.LossPolicy
-	31, // 54: interlingua.v1.AdaptStreamRequest.Start.answered_request:type_name -> interlingua.v1.Request
-	7,  // 55: interlingua.v1.InterlinguaService.Adapt:input_type -> interlingua.v1.AdaptRequest
-	9,  // 56: interlingua.v1.InterlinguaService.AdaptStream:input_type -> interlingua.v1.AdaptStreamRequest
-	11, // 57: interlingua.v1.InterlinguaService.Route:input_type -> interlingua.v1.RouteRequest
-	17, // 58: interlingua.v1.InterlinguaService.Generate:input_type -> interlingua.v1.GenerateRequest
-	19, // 59: interlingua.v1.InterlinguaService.GenerateStream:input_type -> interlingua.v1.GenerateStreamRequest
-	21, // 60: interlingua.v1.InterlinguaService.Estimate:input_type -> interlingua.v1.EstimateRequest
-	23, // 61: interlingua.v1.InterlinguaService.Check:input_type -> interlingua.v1.CheckRequest
-	25, // 62: interlingua.v1.InterlinguaService.ListModels:input_type -> interlingua.v1.ListModelsRequest
-	8,  // 63: interlingua.v1.InterlinguaService.Adapt:output_type -> interlingua.v1.AdaptResponse
-	10, // 64: interlingua.v1.InterlinguaService.AdaptStream:output_type -> interlingua.v1.AdaptStreamResponse
-	12, // 65: interlingua.v1.InterlinguaService.Route:output_type -> interlingua.v1.RouteResponse
-	18, // 66: interlingua.v1.InterlinguaService.Generate:output_type -> interlingua.v1.GenerateResponse
-	20, // 67: interlingua.v1.InterlinguaService.GenerateStream:output_type -> interlingua.v1.GenerateStreamResponse
-	22, // 68: interlingua.v1.InterlinguaService.Estimate:output_type -> interlingua.v1.EstimateResponse
-	24, // 69: interlingua.v1.InterlinguaService.Check:output_type -> interlingua.v1.CheckResponse
-	26, // 70: interlingua.v1.InterlinguaService.ListModels:output_type -> interlingua.v1.ListModelsResponse
-	63, // [63:71] is the sub-list for method output_type
-	55, // [55:63] is the sub-list for method input_type
-	55, // [55:55] is the sub-list for extension type_name
-	55, // [55:55] is the sub-list for extension extendee
-	0,  // [0:55] is the sub-list for field type_name
+	5,  // 42: interlingua.v1.GenerateStreamResponse.events:type_name -> interlingua.v1.Events
+	31, // 43: interlingua.v1.EstimateRequest.request:type_name -> interlingua.v1.Request
+	40, // 44: interlingua.v1.EstimateRequest.usage:type_name -> interlingua.v1.Usage
+	36, // 45: interlingua.v1.EstimateRequest.at:type_name -> google.protobuf.Timestamp
+	38, // 46: interlingua.v1.EstimateResponse.tokens:type_name -> interlingua.v1.TokenEstimate
+	16, // 47: interlingua.v1.EstimateResponse.cost:type_name -> interlingua.v1.CostEstimate
+	31, // 48: interlingua.v1.CheckRequest.request:type_name -> interlingua.v1.Request
+	41, // 49: interlingua.v1.CheckRequest.message:type_name -> interlingua.v1.Message
+	42, // 50: interlingua.v1.CheckResponse.violations:type_name -> interlingua.v1.Violation
+	27, // 51: interlingua.v1.ListModelsResponse.models:type_name -> interlingua.v1.Model
+	3,  // 52: interlingua.v1.AdaptStreamRequest.Start.source:type_name -> interlingua.v1.Side
+	3,  // 53: interlingua.v1.AdaptStreamRequest.Start.target:type_name -> interlingua.v1.Side
+	34, // 54: interlingua.v1.AdaptStreamRequest.Start.loss_policy:type_name -> interlingua.v1.LossPolicy
+	31, // 55: interlingua.v1.AdaptStreamRequest.Start.answered_request:type_name -> interlingua.v1.Request
+	7,  // 56: interlingua.v1.InterlinguaService.Adapt:input_type -> interlingua.v1.AdaptRequest
+	9,  // 57: interlingua.v1.InterlinguaService.AdaptStream:input_type -> interlingua.v1.AdaptStreamRequest
+	11, // 58: interlingua.v1.InterlinguaService.Route:input_type -> interlingua.v1.RouteRequest
+	17, // 59: interlingua.v1.InterlinguaService.Generate:input_type -> interlingua.v1.GenerateRequest
+	19, // 60: interlingua.v1.InterlinguaService.GenerateStream:input_type -> interlingua.v1.GenerateStreamRequest
+	21, // 61: interlingua.v1.InterlinguaService.Estimate:input_type -> interlingua.v1.EstimateRequest
+	23, // 62: interlingua.v1.InterlinguaService.Check:input_type -> interlingua.v1.CheckRequest
+	25, // 63: interlingua.v1.InterlinguaService.ListModels:input_type -> interlingua.v1.ListModelsRequest
+	8,  // 64: interlingua.v1.InterlinguaService.Adapt:output_type -> interlingua.v1.AdaptResponse
+	10, // 65: interlingua.v1.InterlinguaService.AdaptStream:output_type -> interlingua.v1.AdaptStreamResponse
+	12, // 66: interlingua.v1.InterlinguaService.Route:output_type -> interlingua.v1.RouteResponse
+	18, // 67: interlingua.v1.InterlinguaService.Generate:output_type -> interlingua.v1.GenerateResponse
+	20, // 68: interlingua.v1.InterlinguaService.GenerateStream:output_type -> interlingua.v1.GenerateStreamResponse
+	22, // 69: interlingua.v1.InterlinguaService.Estimate:output_type -> interlingua.v1.EstimateResponse
+	24, // 70: interlingua.v1.InterlinguaService.Check:output_type -> interlingua.v1.CheckResponse
+	26, // 71: interlingua.v1.InterlinguaService.ListModels:output_type -> interlingua.v1.ListModelsResponse
+	64, // [64:72] is the sub-list for method output_type
+	56, // [56:64] is the sub-list for method input_type
+	56, // [56:56] is the sub-list for extension type_name
+	56, // [56:56] is the sub-list for extension extendee
+	0,  // [0:56] is the sub-list for field type_name
 }
 
 func init() { file_interlingua_v1_service_proto_init() }
@@ -3519,6 +3549,7 @@ func file_interlingua_v1_service_proto_init() {
 		(*GenerateStreamResponse_Decision)(nil),
 		(*GenerateStreamResponse_Event)(nil),
 		(*GenerateStreamResponse_EventJson)(nil),
+		(*GenerateStreamResponse_Events)(nil),
 	}
 	file_interlingua_v1_service_proto_msgTypes[18].OneofWrappers = []any{
 		(*EstimateRequest_Request)(nil),

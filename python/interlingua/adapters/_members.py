@@ -200,9 +200,11 @@ _LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
 
 
 def _is_empty(value: Any, row: Row) -> bool:
-    """Whether a list, or an object of members, says nothing."""
-    if value or type(value) not in (list, dict):
+    """Whether a list, an object of members, or a text that may be an object says nothing."""
+    if value or type(value) not in (list, dict, str):
         return False
+    if type(value) is str:
+        return row.kind == TEXT_OR_OBJECT
     return row.kind in _LISTS if type(value) is list else type(row.kind) is dict and row.read is None
 
 
@@ -290,7 +292,10 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 # reported of it.
 
 
-class Body(NamedTuple):
+_USUAL: Final[Mapping[str, type]] = {TEXT: str, SWITCH: bool}
+
+
+class Body:
     """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
     tools.
 
@@ -300,13 +305,28 @@ class Body(NamedTuple):
     beside those that the switch itself lists.
     """
 
-    rows: Rows
-    apart: tuple[str, ...]
-    write: Callable[[Request, Wire, Any], None]
-    writing: Callable[[Request, Endpoint, Loss], Writing]
-    always: tuple[str, ...] = ()
-    free: bool = False
-    switches: Mapping[str, tuple[str, ...]] = NOTHING
+    def __init__(
+        self,
+        rows: Rows,
+        apart: tuple[str, ...],
+        write: Callable[[Request, Wire, Any], None],
+        writing: Callable[[Request, Endpoint, Loss], Writing],
+        always: tuple[str, ...] = (),
+        *,
+        free: bool = False,
+        switches: Mapping[str, tuple[str, ...]] = NOTHING,
+    ) -> None:
+        self.rows = rows
+        self.apart = apart
+        self.write = write
+        self.writing = writing
+        self.always = always
+        self.free = free
+        self.switches = switches
+        # most members are of these types and plain whatever they say
+        self._usual: dict[str, type] = {
+            name: _USUAL[row.kind] for name, row in rows.items() if row.plain == () and row.kind in (TEXT, SWITCH)
+        }
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
@@ -323,8 +343,7 @@ class Body(NamedTuple):
         _leave_to_messages(spelt, request)
         if spelt:
             for place, kept in spelt.items():
-                value, row = body.get(place), self.rows.get(place)
-                unsaid = place not in written and (value is None or (row is not None and _is_empty(value, row)))
+                unsaid = place not in written and self._is_silent(place, body.get(place))
                 if place not in body or not unsaid or loss.about(self._said(place), _option(place, endpoint)):
                     kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spelt
@@ -332,13 +351,15 @@ class Body(NamedTuple):
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
         did not change them then."""
-        spelt: Wire = writing.encoding.get("members") or {}
+        spelt: Wire | None = writing.encoding.get("members")
+        if not spelt:
+            return
         endpoint, loss = writing.endpoint, writing.loss
-        fits = {
-            place: writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
-            for place, kept in spelt.items()
-            if "imprint" in kept
-        }
+        fits: dict[str, bool] = {}
+        for place, kept in spelt.items():
+            if "imprint" in kept:
+                known = writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
+                fits[place] = known
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
         for place, fit in fits.items():
@@ -352,8 +373,9 @@ class Body(NamedTuple):
                 item.pop(name, None)
             loss.retract(said, _option(place, endpoint))
         for place, kept in spelt.items():
-            said, option = self._said(place), _option(place, endpoint)
-            if "imprint" not in kept and place not in body and not loss.about(said, option):
+            if "imprint" in kept or place in body:
+                continue
+            if not loss.entries or not loss.about(self._said(place), _option(place, endpoint)):
                 body[place] = kept["raw"]  # it said nothing, as now
 
     def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
@@ -370,15 +392,23 @@ class Body(NamedTuple):
                 if value is not None and not (body.keys().isdisjoint(names) and body.keys().isdisjoint(listed)):
                     return False
         for name, value in body.items():
-            row = self.rows.get(name)
-            if value is None or (row is not None and _is_empty(value, row)):
+            if (value or value is False) and self._usual.get(name) is type(value):
+                continue
+            if self._is_silent(name, value):
                 silent[name] = {"raw": value}
             elif name in self.apart:
                 if not value:
                     return False
-            elif not _is_plain(value, row, body, self.free):
+            elif not _is_plain(value, self.rows.get(name), body, self.free):
                 return False
         return True
+
+    def _is_silent(self, name: str, value: Any) -> bool:
+        """Whether a member says nothing."""
+        if value is None or (name in self.apart and type(value) is list and not value):
+            return True
+        row = self.rows.get(name)
+        return row is not None and _is_empty(value, row)
 
     def _written_again(self, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> Wire:
         """The members as they are written to their own wire, and to a model of which nothing is known."""
@@ -445,6 +475,8 @@ def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
+        if row.plain is not None and not isinstance(row.plain, tuple):
+            return row.plain(value, body)
         for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
             if not _is_plain(item, row.kind.get(name), body, free):
                 return False

@@ -102,11 +102,11 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not written:
-            came = came_of(self.items[0], self.endpoint) if self.items else None
-            return self._group(came, 0, written) if came is not None and "whole" in came else written
-        if not any(positions and CAME in _encoding_of(self.items[positions[0]]) for positions in of):
+        if not _came_otherwise(self.items):
             return written
+        if not written:
+            came = came_of(self.items[0], self.endpoint)
+            return self._group(came, 0, written) if came is not None and "whole" in came else written
         found: list[Any] = []
         at = 0
         while at < len(written):
@@ -159,6 +159,14 @@ class Items:
             for entry in self.loss.entries
             if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
         ]
+
+
+def _came_otherwise(items: list[Item]) -> bool:
+    for item in items:
+        state: Item | None = item.get("provider_state")
+        if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
+            return True
+    return False
 
 
 def keep_item(
@@ -249,6 +257,8 @@ def _groups(
 ) -> list[tuple[int, int, int, list[Any], list[Any]]]:
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
+    if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
+        return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
     groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
     left = right = 0
     while left < len(raws) or right < len(written):
@@ -276,6 +286,14 @@ def _groups(
             home = before[2] if before[4] else home
         groups.append((first, past, first if home < 0 else home, came, said))
     return groups
+
+
+def _are_paired(positions: Positions) -> bool:
+    """Whether each item is one, in order."""
+    for position, held in enumerate(positions):  # noqa: SIM110 a generator costs more than what it asks
+        if len(held) != 1 or held[0] != position:
+            return False
+    return True
 
 
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
@@ -324,12 +342,21 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         return
     if type(raw) is dict and type(written) is dict:
         names = {}
+        added = len(written)
         for name, value in raw.items():
-            first = name if name in written else _in_camel_case(name, raw, written)
-            _compare((*path, first), value, written.get(first, _ABSENT), anchor, spelt)
+            there = written.get(name, _ABSENT)
+            first = name
+            if there is _ABSENT and (first := _in_camel_case(name, raw, written)) != name:
+                there = written[first]
+                names[first] = name
+            if there is not _ABSENT:
+                added -= 1
+            # most is the same: a text needs no call of its own
+            if value is not there and (type(value) is not str or value != there):
+                _compare((*path, first), value, there, anchor, spelt)
             if first != name:
-                spelt.setdefault(pointer((*path, first)), {})["name"] = names[first] = name
-        for name, value in written.items():
+                spelt.setdefault(pointer((*path, first)), {})["name"] = name
+        for name, value in written.items() if added else ():
             if name in raw or name in names:
                 continue
             if value is None and anchor is _ABSENT:
@@ -339,8 +366,9 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
-            alone = anchor is not _ABSENT or len(raw) == 1
-            _compare((*path, number), value, there, anchor if alone else there, spelt)
+            if value is not there:
+                alone = anchor is not _ABSENT or len(raw) == 1
+                _compare((*path, number), value, there, anchor if alone else there, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
         if word not in _WORDS:

@@ -5,7 +5,7 @@ Streaming methods are async generators: what they hold is released in their `fin
 """
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,6 @@ from interlingua.service.methods import MAX_MESSAGE_BYTES, Answer, Context, Malf
 from interlingua.service.methods import stream as _stream
 from interlingua.service.methods import unary as _unary
 from interlingua.v1 import service_pb2 as service
-from interlingua.v1 import types_pb2 as types
 from interlingua.verbs import adapting, convert, routing
 from interlingua.verbs.calls import Calls, until
 from interlingua.verbs.failures import MessageTooLarge, shown
@@ -130,26 +129,14 @@ class Servicer:
             fail_over_on=choice.fail_over_on,
             validated=True,
         )
-        too_large: MessageTooLarge | None = None
+        messages = _Messages(self.fitting, request)
         try:
             with self.calls.cut_by(lambda: stream.cancel("shutdown")):
-                async for event in stream:
-                    if event["type"] == "message_complete":
-                        self._access.record(key, event["response"].get("usage"))
-                    if request.buffered and not any(buffered([event])):
-                        continue
-                    try:
-                        piece = self.fitting(_piece(event, request), _IN_PIECES)
-                    except MessageTooLarge as problem:
-                        # the rest is read all the same, for its deltas and for the usage: it is paid for
-                        piece, too_large = None, too_large or problem
-                    if too_large is not None and event["type"] in _LAST:
-                        yield _piece(_without_content(event, too_large), request)
-                        if event["type"] == "message_complete":
-                            too_large.usage = event["response"].get("usage")
-                            raise too_large
-                    elif piece is not None:
-                        yield piece
+                async for events in stream.arriving():
+                    if events[-1]["type"] == "message_complete":
+                        self._access.record(key, events[-1]["response"].get("usage"))
+                    for message in messages.of(events):
+                        yield message
         finally:
             await stream.aclose()
 
@@ -189,12 +176,54 @@ _AS_STREAM = "it is paid for; ask with GenerateStream, or "
 _IN_PIECES = "it is paid for, and the deltas hold its text; "
 
 
-def _piece(event: dict[str, Any], request: service.GenerateStreamRequest) -> service.GenerateStreamResponse:
-    if event["type"] == "error":
-        event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
-    if request.json_output:
-        return service.GenerateStreamResponse(event_json=json.dumps(event).decode())
-    return service.GenerateStreamResponse(event=convert.to_proto(types.StreamEvent, event))
+class _Messages:
+    """The messages of one stream: one for each event, or, batched, one for all that arrived together."""
+
+    def __init__(self, fitting: Callable[[Answer, str], bytes], request: service.GenerateStreamRequest) -> None:
+        self._fitting = fitting
+        self._request = request
+        self._too_large: MessageTooLarge | None = None
+
+    def of(self, events: Sequence[dict[str, Any]]) -> Iterator[bytes]:
+        """The messages for events that arrived together. Raises `MessageTooLarge` behind the last of an answer that did not
+        fit whole."""
+        if self._request.buffered:
+            events = list(buffered(events))
+        if self._request.batched and events and self._too_large is None:
+            try:
+                yield self._message(events)
+            except MessageTooLarge:
+                pass  # some may fit by themselves
+            else:
+                return
+        for event in events:
+            try:
+                message = self._message([event])
+            except MessageTooLarge as problem:
+                # the rest is read all the same, for its deltas and for the usage: it is paid for
+                message, self._too_large = None, self._too_large or problem
+            if self._too_large is not None and event["type"] in _LAST:
+                yield self._message([_without_content(event, self._too_large)])
+                if event["type"] == "message_complete":
+                    self._too_large.usage = event["response"].get("usage")
+                    raise self._too_large
+            elif message is not None:
+                yield message
+
+    def _message(self, events: Sequence[dict[str, Any]]) -> bytes:
+        message = service.GenerateStreamResponse()
+        for event in events:
+            if event["type"] == "error":
+                event = {**event, "error": shown(event["error"], include_raw=self._request.include_raw)}
+            if self._request.json_output:
+                text = json.dumps(event).decode()
+                if self._request.batched:
+                    message.events.events_json.append(text)
+                else:
+                    message.event_json = text
+            else:
+                convert.fill(message.events.events.add() if self._request.batched else message.event, event)
+        return self._fitting(message, _IN_PIECES)
 
 
 def _without_content(event: dict[str, Any], problem: MessageTooLarge) -> dict[str, Any]:

@@ -339,7 +339,7 @@ class GenerateResponse(_message.Message):
     def __init__(self, response: _Optional[_Union[_types_pb2.Response, _Mapping]] = ..., response_json: _Optional[str] = ..., decision: _Optional[_Union[RouteDecision, _Mapping]] = ...) -> None: ...
 
 class GenerateStreamRequest(_message.Message):
-    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "adapter", "context_json", "include_raw")
+    __slots__ = ("request", "request_json", "target", "policy_json", "json_output", "buffered", "adapter", "context_json", "include_raw", "batched")
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
     TARGET_FIELD_NUMBER: _ClassVar[int]
@@ -349,6 +349,7 @@ class GenerateStreamRequest(_message.Message):
     ADAPTER_FIELD_NUMBER: _ClassVar[int]
     CONTEXT_JSON_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
+    BATCHED_FIELD_NUMBER: _ClassVar[int]
     request: _types_pb2.Request
     request_json: str
     target: str
@@ -358,17 +359,20 @@ class GenerateStreamRequest(_message.Message):
     adapter: str
     context_json: str
     include_raw: bool
-    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ..., include_raw: _Optional[bool] = ...) -> None: ...
+    batched: bool
+    def __init__(self, request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., target: _Optional[str] = ..., policy_json: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., adapter: _Optional[str] = ..., context_json: _Optional[str] = ..., include_raw: _Optional[bool] = ..., batched: _Optional[bool] = ...) -> None: ...
 
 class GenerateStreamResponse(_message.Message):
-    __slots__ = ("decision", "event", "event_json")
+    __slots__ = ("decision", "event", "event_json", "events")
     DECISION_FIELD_NUMBER: _ClassVar[int]
     EVENT_FIELD_NUMBER: _ClassVar[int]
     EVENT_JSON_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
     decision: RouteDecision
     event: _types_pb2.StreamEvent
     event_json: str
-    def __init__(self, decision: _Optional[_Union[RouteDecision, _Mapping]] = ..., event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ...) -> None: ...
+    events: Events
+    def __init__(self, decision: _Optional[_Union[RouteDecision, _Mapping]] = ..., event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ..., events: _Optional[_Union[Events, _Mapping]] = ...) -> None: ...
 
 class EstimateRequest(_message.Message):
     __slots__ = ("request", "request_json", "usage", "usage_json", "model", "price_json", "at", "adapter")

@@ -259,8 +259,7 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
         case kind if as_json:
             setattr(response, f"{kind}_json", _text(carried.value))
         case kind:
-            kinds: dict[str, Any] = {"request": types.Request, "response": types.Response, "error": types.Error}
-            getattr(response, kind).CopyFrom(convert.to_proto(kinds[kind], carried.value))
+            convert.fill(getattr(response, kind), carried.value)
     _write_loss(loss, response, as_json=as_json)
     return response
 
@@ -271,7 +270,8 @@ def _write_loss(
     if as_json:
         response.loss_json = _text(loss)
     else:
-        response.loss.extend(convert.to_proto(types.LossEntry, entry) for entry in loss)
+        for entry in loss:
+            convert.fill(response.loss.add(), entry)
 
 
 def _write_events(carried: Carried, out: service.Events, *, as_json: bool) -> None:
@@ -280,7 +280,8 @@ def _write_events(carried: Carried, out: service.Events, *, as_json: bool) -> No
     if as_json:
         out.events_json.extend(_text(event) for event in carried.value)
     else:
-        out.events.extend(convert.to_proto(types.StreamEvent, event) for event in carried.value)
+        for event in carried.value:
+            convert.fill(out.events.add(), event)
 
 
 def _text(value: Any) -> str:
@@ -353,7 +354,8 @@ class StreamAdapter:
         elif self._as_json:
             response.events_json.extend(_text(event) for event in events)
         else:
-            response.events.extend(convert.to_proto(types.StreamEvent, event) for event in events)
+            for event in events:
+                convert.fill(response.events.add(), event)
         return response
 
 

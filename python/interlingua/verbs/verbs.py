@@ -14,7 +14,6 @@ from interlingua.client.routing import Choice, Routing
 from interlingua.client.threads import LARGE, done
 from interlingua.registry import Registry
 from interlingua.v1 import service_pb2 as service
-from interlingua.v1 import types_pb2 as types
 from interlingua.verbs import adapting, checking, convert, estimating, routing
 
 Data = dict[str, Any]
@@ -69,7 +68,7 @@ class Verbs:
         if request.json_output:
             answer.response_json = json.dumps(response).decode()
         else:
-            answer.response.CopyFrom(convert.to_proto(types.Response, response))
+            convert.fill(answer.response, response)
         return answer, response
 
     async def estimate(self, request: service.EstimateRequest) -> service.EstimateResponse:

@@ -308,6 +308,7 @@ def from_wire_request(
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
+    messages_may, reading.unusual = reading.unusual, False
     members = Members(body, endpoint, reading)
     try:
         members.read(_ROWS, _APART)
@@ -335,10 +336,12 @@ def from_wire_request(
     keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
     request["provider_state"] = endpoint.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)
-    if may_differ(reading.unusual):
+    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
+    if messages_may or tools_may:
         writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
-        messages_to_wire(request, {}, writing, read=body["messages"])
-        if request.get("tools"):
+        if messages_may:
+            messages_to_wire(request, {}, writing, read=body["messages"])
+        if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
@@ -414,6 +417,10 @@ def _are_stops(texts: list[str], _: Wire) -> bool:
     return 0 < len(texts) <= _MOST_STOPS and "" not in texts
 
 
+def _is_choice(value: str, body: Wire) -> bool:
+    return value in ("REQUIRED", "NONE") and bool(body.get("tools"))
+
+
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, says=("model",), plain=()),
     "stream": Row(SWITCH, "stream", plain=()),
@@ -429,7 +436,7 @@ _ROWS: Final[Rows] = {
     "thinking": Row(OBJECT, read=_read_thinking, says=("reasoning",)),
     "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT, read=_read_choice, says=("tool_choice",)),
+    "tool_choice": Row(TEXT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
 }
 
 

@@ -318,6 +318,7 @@ def from_wire_request(
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
+    messages_may, reading.unusual = reading.unusual, False
     try:
         request = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -329,10 +330,12 @@ def from_wire_request(
     keep_read(request, encoding)
     request["provider_state"] = endpoint.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)
-    if may_differ(reading.unusual):
+    messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
+    if messages_may or tools_may:
         writing = Writing(request, Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect), Loss())
-        messages_to_wire(request, writing, read=body.get("messages") or [])
-        if request.get("tools"):
+        if messages_may:
+            messages_to_wire(request, writing, read=body.get("messages") or [])
+        if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
 
