@@ -159,7 +159,6 @@ BY_HAND = {
     "_structured": "answers asking finding",
     "cohere_chat": "documents messages requests",
     "openai_chat": "messages parts reasoning responses stream_writer tables turns",
-    "openai_responses": "items messages responses stream_reader tools",
 }
 
 

@@ -18,6 +18,7 @@ that is written in its place.
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
@@ -110,41 +111,45 @@ class Items:
         found: list[Any] = []
         at = 0
         while at < len(written):
-            first = of[at][0] if of[at] else -1
-            came = None if first < 0 or first in apart else came_of(self.items[first], self.endpoint)
-            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
-                found.append(self._in_form(came["content"], written[at], first))
-                at += 1
-                continue
-            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
-            if more and not self.joined:
-                came = None  # more is said in its place than was then
+            positions = of[at]
+            came = self._came(positions[0]) if positions and positions[0] not in apart else None
             if came is None:
                 found.append(written[at])
                 at += 1
-            else:
-                taken = len(came.get("written", ".")) or 1
-                found += self._group(came, first, written[at : at + taken])
+            elif "whole" in came:
+                taken = len(came["written"]) or 1
+                found += self._group(came, positions[0], written[at : at + taken])
                 at += taken
+            else:
+                found.append(self._one(came, positions, written[at]))
+                at += 1
         return found
+
+    def _came(self, position: int) -> dict[str, Any] | None:
+        item = self.items[position]
+        return came_of(item, self.endpoint) if "provider_state" in item else None
+
+    def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
+        """What is written of one item of the wire, as it came."""
+        first = positions[0]
+        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+            return wire  # more is said in its place than was then
+        if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
+            return wire
+        return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
 
     def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
         """What is written of a group, as it came where it is written as it was then."""
-        if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
+        if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
             return said
-        if "reported" in came and not self.with_odd:
-            return said
-        first, past = home - came.get("before", 0), home + came.get("past", 1)
-        if first < 0 or not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
-            return said
-        if "whole" in came:
-            return list(came["whole"])
-        return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
+        return list(came["whole"])
 
-    def _in_form(self, word: str, wire: Any, first: int) -> Any:
-        if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
-            return wire
-        return _with_content(word, wire)
+    def _is_reported(self, came: dict[str, Any], home: int) -> bool:
+        """Whether the same is reported as when the item was read; it is taken back then."""
+        if "reported" in came and not self.with_odd:
+            return False
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        return first >= 0 and _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
@@ -198,12 +203,6 @@ def _kept(spelt: Spelt) -> dict[str, Any]:
     if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
     return {"spelt": spelt} if spelt else {}
-
-
-def _encoding_of(item: Item) -> Item:
-    """How an item was spelt, whosever it is."""
-    found: Item = (item.get("provider_state") or _NOTHING).get("encoding") or _NOTHING
-    return found
 
 
 _NOTHING: Final[Item] = {}
@@ -430,6 +429,12 @@ def _word(raw: Any, written: Any) -> str | None:
 
 def written_is(value: Any) -> str:
     """What is kept of a place to tell that this is written there."""
+    short = type(value) is bool or (type(value) is str and len(value) < 16)
+    return _written_word(value) if short else imprint(value, "wire")
+
+
+@lru_cache(maxsize=64, typed=True)
+def _written_word(value: bool | str) -> str:
     return imprint(value, "wire")
 
 
@@ -481,9 +486,12 @@ def _value(written: Any, steps: list[str]) -> Any:
 
 
 def _respelt(spelt: Spelt, written: Any) -> Any:
-    made = written
+    made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
+        if there.count("/") == 1 and "~" not in there and "name" not in kept and type(written) is dict:
+            _put_member(there[1:], kept, written, made)  # most places
+            continue
         steps = parse_pointer(there)
         if "name" in kept:
             named.append([*steps, kept["name"]])
@@ -499,6 +507,21 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
         made = _renamed(made, steps)
     return made
+
+
+def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
+    """Puts a member of an item itself as it came."""
+    now: Any = written.get(name, _ABSENT)
+    came: Any = now
+    if "word" in kept:
+        if now is not _ABSENT:
+            came = _in_form(kept["word"], now)
+    elif kept.get("written") == (None if now is _ABSENT else written_is(now)):
+        came = kept.get("raw", _ABSENT)
+    if came is _ABSENT:
+        made.pop(name, None)
+    else:
+        made[name] = came
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
@@ -524,7 +547,9 @@ def _in_form(word: str, content: Any) -> Any:
     return [{"type": word, "text": content}] if type(content) is str and content else content
 
 
-def _with_content(word: str, wire: Item) -> Item:
+def _with_content(word: str, wire: Any) -> Any:
+    if type(wire) is not dict:
+        return wire
     content = wire.get("content")
     said = _in_form(word, content)
     if said is content or "content" not in wire:

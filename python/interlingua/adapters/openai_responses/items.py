@@ -89,7 +89,7 @@ class _Turn:
     def say(self, part: Wire, block: Block, index: int) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
         state = self.writing.owned(block) if len(block) > 2 else NOTHING
-        if self.open is None or (state and _begins(state)):
+        if self.open is None or (state and _begins(state, self.writing.encoding_of(block))):
             self.close()
             item: Wire = {"role": "assistant", "content": []}
             fields = state.get("fields") or NOTHING
@@ -111,9 +111,9 @@ class _Turn:
         self.of[-1].append(index)
 
 
-def _begins(state: Mapping[str, Any]) -> bool:
+def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
     """Whether a block is the first of a message item: only that one has what belongs to the item."""
-    if "id" in state or (state.get("encoding") or NOTHING).get("starts"):
+    if "id" in state or encoding.get(_STARTS):
         return True
     return not within(state.get("fields") or {}, _OF_PARTS)
 
@@ -336,15 +336,13 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, reques
         item["input"] = custom_input(block, path, writing.loss)
     else:
         item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = arguments_to_wire(block, state.get("encoding") or NOTHING, path, writing.loss)
+        item["arguments"] = arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
         if block.get("kind") == "custom":
             writing.calls[block["id"]] = "function"
     if namespace is not None:
         item[NAMESPACE] = namespace
-    if BUILT_IN in encoding:  # id and fields would be those of another kind of item
+    if BUILT_IN in encoding:
         writing.reshaped.add(id(block))
-        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
-        state = {name: value for name, value in state.items() if name not in ("fields", "encoding")}
     return _finish_call(item, "ctc_" if "input" in item else "fc_", block, state, path, writing)
 
 
@@ -353,9 +351,12 @@ def _finish_call(item: Wire, prefix: str, block: Block, state: Mapping[str, Any]
     whose: Item | None = block.get("provider_state")
     if not writing.reply and within(block, _SIMPLE_CALL) and (whose is None or within(whose, _SIMPLE_STATE)):
         return item  # most calls
-    for name, value in (state.get("fields") or NOTHING).items():
-        item.setdefault(name, value)
-    own: str | None = (state.get("encoding") or NOTHING).get("item_id")
+    own: str | None = None
+    if id(block) in writing.reshaped:  # id and fields are those of another kind of item
+        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
+    elif state:
+        own = writing.encoding_of(block).get(_ITEM_ID)
+        item = {**(state.get("fields") or NOTHING), **item}
     if _identify(item, own, prefix, state, writing, item["call_id"]):
         item.setdefault("status", "completed")
     if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
@@ -392,7 +393,7 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
     ):
         return None
     state = writing.owned(block) if "provider_state" in block else NOTHING
-    full = writing.answer or (writing.reply and not state) or "item_id" in encoding
+    full = writing.answer or (writing.reply and not state) or _ITEM_ID in encoding
     members = call_members(name, {**deepcopy(form.filled), **block["input"]} if full else block["input"])
     if members is None:
         return None
@@ -420,8 +421,8 @@ def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing
 
 _SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 _SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
-
-
+_ITEM_ID: Final = "item_id"
+"""Spelling of a call: the id of its item, which is not the one that its result names."""
 _PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 
 
@@ -564,7 +565,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
     if starts:
-        keep_spelling(state, "starts", True)
+        keep_spelling(state, _STARTS, True)
     if full and "type" not in item:
         spelt["/type"] = {"written": _MESSAGE_TYPE}
     elif not full and "type" in item:
@@ -614,6 +615,8 @@ def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], spelt: Spelt
 _SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
 _KINDS: Final = ("output_text", "input_text", "text")
+_STARTS: Final = "starts"
+"""Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
 _PART: Final = "part"
 """Spelling of an opaque block: it is a part and not an item."""
 
@@ -705,14 +708,14 @@ def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading
     spelt: Spelt = {}
     full = isinstance(item_id := item.get("id"), str)
     kept = _keep(item, known, state, spelt, full=full)
-    if NAMESPACE in (state.get("encoding") or NOTHING):
+    if call_namespace(item) is not None and item["type"] not in CALLS:
         del kept[NAMESPACE]
     if kept:
         state["fields"] = kept
     if full:
         # two ids: the one that the result names is the call's, the item's own is only its name in the list
         state["id"] = item["call_id"]
-        keep_spelling(state, "item_id", item_id)
+        keep_spelling(state, _ITEM_ID, item_id)
     if spelt:
         keep_spelt(block, spelt, reading.endpoint)
 

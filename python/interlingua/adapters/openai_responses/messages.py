@@ -23,7 +23,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
-from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, lone_text
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, lone_text, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
@@ -58,7 +58,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Read | None = Non
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
-    stored = partial(_stored, messages, is_continued(request, writing), writing.endpoint)
+    continued = is_continued(request, writing)
+    stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, _RESULTS, writing, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
@@ -105,7 +106,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Read | None = Non
         _report_silent(position, messages[position], writing)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
-    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and is_continued(request, writing))
+    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and continued)
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
@@ -233,10 +234,9 @@ def is_continued(request: Request, writing: Writing) -> bool:
 
 def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and role != "developer":
-        block = content[0]
-        if block["type"] == "text":
-            return {"role": role, "content": block["text"]}
+    if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and role != "developer":
+        if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
+            return {"role": role, "content": content[0]["text"]}
     if role == "developer" and writing.dialect.get("developer_role") is False:
         role = "system"
         writing.loss.replace(

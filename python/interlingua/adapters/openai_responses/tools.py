@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._items import Row, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, report_own_state
+from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
@@ -89,25 +89,20 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
         return False
     for tool in tools:
         fields = tool.get("provider_state", NOTHING).get("fields", NOTHING)
-        if tool.get("kind") == "provider" or NAMESPACE in fields or _is_built_in(tool):
+        if tool.get("kind") == "provider" or NAMESPACE in fields or BUILT_IN in encoding_of(tool, reading.endpoint):
             return False
     taken.update(names)
     others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
     for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
         state = tool.setdefault("provider_state", reading.state())
-        encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        keep_spelling(state, NAMESPACE, namespace)
         reading.names.add(tool["name"])
         tool["name"] = name
         if position == 0:
-            encoding[_BEGINS] = True
+            keep_spelling(state, _BEGINS, True)
             if others:
                 state["fields"] = {**state.get("fields", NOTHING), NAMESPACE: others}
-        state["encoding"] = encoding
     return True
-
-
-def _is_built_in(tool: Item) -> bool:
-    return BUILT_IN in ((tool.get("provider_state") or NOTHING).get("encoding") or NOTHING)
 
 
 def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
@@ -125,15 +120,14 @@ def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
     wires: list[Wire] = []
     last: Any = None
     for tool, wire in tools:
-        state = writing.owned(tool)
-        encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
+        encoding = writing.encoding_of(tool)
         namespace = encoding.get(NAMESPACE)
         if own_name(tool["name"], encoding, writing) is None:
             wires.append(wire)
             last = None
             continue
         if namespace != last or _BEGINS in encoding:
-            others = (state.get("fields") or NOTHING).get(NAMESPACE) or NOTHING
+            others = (writing.owned(tool).get("fields") or NOTHING).get(NAMESPACE) or NOTHING
             wires.append({**others, "type": NAMESPACE, "name": namespace, "tools": []})
             last = namespace
         wires[-1]["tools"].append(wire)
@@ -166,8 +160,7 @@ def leading(items: Any) -> list[Wire]:
 def mark(tools: list[Item], position: int, reading: Reading) -> None:
     """Spells tools, which were just read, as those of an item."""
     for tool in tools:
-        state = tool.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", NOTHING), DECLARED: position}
+        keep_spelling(tool.setdefault("provider_state", reading.state()), DECLARED, position)
 
 
 def without_tools(item: Wire) -> Wire:
@@ -226,8 +219,7 @@ def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Readi
         for tool in tools_from_wire(_not_taken(wire, taken), reading, set(taken)):
             if tool.get("kind") == "provider":
                 continue
-            state = tool.setdefault("provider_state", reading.state())
-            state["encoding"] = {**state.get("encoding", NOTHING), _FOUND: True}
+            keep_spelling(tool.setdefault("provider_state", reading.state()), _FOUND, True)
             taken.add(tool["name"])
             tools.append(tool)
     return tools
