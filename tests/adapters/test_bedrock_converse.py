@@ -445,7 +445,7 @@ def test_a_mark_that_was_an_item_is_none_behind_another_block() -> None:
     written, loss = write(request)
     assert written["system"] == [{"text": "Be brief."}]
     assert written["messages"] == [user({"text": "a"})]
-    assert codes(loss) == ["cache_hint", "cache_hint"]
+    assert codes(loss) == ["unsupported_block", "unsupported_block"]
 
 
 def test_options_have_no_room_where_the_request_has_members() -> None:
@@ -517,7 +517,7 @@ def test_members_of_a_block_that_are_null_are_not_held_in_it() -> None:
 
     written, loss = write(request)
 
-    assert written["messages"][0]["content"] == [picture, {"text": "(document)"}, paper]
+    assert written["messages"][0]["content"] == [{"image": picture["image"]}, {"text": "(document)"}, paper]
     assert written["messages"][1]["content"] == [thought, cited]
     assert codes(loss) == ["filler"]
 

@@ -48,12 +48,24 @@ def test_words_keep_nothing_twice() -> None:
 
 
 def test_what_is_kept_raw_is_put_back_beside_words_while_it_is_written_as_it_was() -> None:
-    raw = {"parts": [{"inline_data": {"mime_type": "IMAGE/PNG", "data": BYTES}, "thought": False}]}
+    raw = {"parts": [{"inline_data": {"mime_type": "IMAGE/PNG", "data": BYTES}, "index": 0}]}
 
     assert came(raw, part(BYTES)) == raw
     assert came(raw, part(BYTES), part("AAAA")) == {
         "parts": [{"inline_data": {"mime_type": "image/png", "data": "AAAA"}}]
     }
+
+
+@pytest.mark.parametrize("nothing", [None, False])
+def test_nothing_is_put_back_where_the_same_members_stand(nothing: Any) -> None:
+    raw = {"parts": [{"text": "a", "thought": nothing}]}
+
+    assert came(raw, {"parts": [{"text": "a"}]}) == raw
+    assert came(raw, {"parts": [{"text": "a"}]}, {"parts": [{"text": "b"}]}) == {
+        "parts": [{"text": "b", "thought": nothing}]
+    }
+    for later in ({"parts": [{"text": "b", "signature": "s"}]}, {"parts": [{"thought": True}]}, {"parts": []}):
+        assert came(raw, {"parts": [{"text": "a"}]}, later) == later
 
 
 def test_a_name_that_stands_beside_its_other_one_is_another_member() -> None:

@@ -10,7 +10,8 @@ When the item is written again, what comes out as it did then is put back as it 
 an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
 What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
-alphabet, a member under its name in snake_case. It is put back wherever something stands there.
+alphabet, a member under its name in snake_case. It is put back wherever something stands there. Null and false where nothing is
+written are put back where the same members stand.
 
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
@@ -175,25 +176,40 @@ def _came_otherwise(items: list[Item]) -> bool:
 
 
 def keep_item(
-    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
+    item: Item,
+    raw: Any,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
-    `says` is what of the item the report is about, where that is not all of it.
+    `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
+    one canonical item says.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
     if kept := _kept(spelt):
         _keep_report(kept, [item if says is None else says], reported)
-        _encoding(item, endpoint)[CAME] = kept
+        _encoding(item, endpoint)[kept_as] = kept
 
 
 def put_back_item(
-    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
+    item: Item,
+    written: Any,
+    endpoint: Endpoint,
+    reported: list[Entry],
+    loss: Loss,
+    says: Item | None = None,
+    kept_as: str = CAME,
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
-    came = came_of(item, endpoint)
-    if came is None or not _retract(came, [item if says is None else says], reported, loss):
+    came = came_of(item, endpoint, kept_as)
+    if came is None:
+        return written
+    if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
@@ -325,18 +341,26 @@ _CAME_ALONE: Final = {CAME}
 _OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
-def came_of(item: Item, endpoint: Endpoint) -> dict[str, Any] | None:
+def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
     """What is kept of how an item came."""
     state: Item | None = item.get("provider_state")
     if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
         return None
-    found: dict[str, Any] | None = encoding.get(CAME)
+    found: dict[str, Any] | None = encoding.get(kept_as)
     return found
 
 
+def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
+    """Whether more of an item is put back than words and what says nothing."""
+    came = came_of(item, endpoint)
+    if came is None:
+        return False
+    spelt: Spelt = came.get("spelt") or {}
+    return "whole" in came or any("written" in kept for kept in spelt.values())
+
+
 def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
-    """Collects where something is written otherwise than it came; `anchor` is the element in which that
-    stands of a list of several."""
+    """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
@@ -350,6 +374,9 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
+            elif (value is None or value is False) and anchor is not _ABSENT:
+                spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
+                continue
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
                 _compare((*path, first), value, there, anchor, spelt)
@@ -366,8 +393,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         for number, value in enumerate(raw):
             there = written[number]
             if value is not there:
-                alone = anchor is not _ABSENT or len(raw) == 1
-                _compare((*path, number), value, there, anchor if alone else there, spelt)
+                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
     elif (word := _word(raw, written)) is not None:
         spelt[pointer(path)] = {"word": word}
         if word not in _WORDS:
@@ -381,6 +407,10 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+def _names(item: Item) -> str:
+    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
 
 
 def _in_camel_case(name: str, raw: Item, written: Item) -> str:
@@ -458,19 +488,25 @@ def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoin
         _encoding(item, endpoint)[CAME] = _kept(spelt)
 
 
+def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
+    """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
+    there, in a list, and `items` how many canonical ones the item of the wire holds."""
+    came = _encoding(item, endpoint).setdefault(CAME, {})
+    came.setdefault("spelt", {})[pointer(place)] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
+    if items > 1:
+        came["past"] = items
+
+
 def _anchor(written: Any, steps: list[str]) -> Any:
-    """What is written at a place, or the element in which it stands of a list of several."""
+    """What is written at a place, or the element of a list in which it stands."""
     for step in steps:
         if type(written) is list:
-            at = int(step) if step.isdecimal() else len(written)
-            if at >= len(written):
-                return _ABSENT
-            if len(written) > 1:
-                return written[at]
-            written = written[0]
-        else:
-            written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
+            return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
+        written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
     return written
+
+
+_steps: Final = lru_cache(1024)(parse_pointer)
 
 
 def _value(written: Any, steps: list[str]) -> Any:
@@ -489,10 +525,15 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
-        if there.count("/") == 1 and "~" not in there and "name" not in kept and type(written) is dict:
+        if there.count("/") == 1 and "~" not in there and type(written) is dict and within(kept, _OF_MEMBER):
             _put_member(there[1:], kept, written, made)  # most places
             continue
-        steps = parse_pointer(there)
+        steps = _steps(there)
+        if "beside" in kept:
+            holder = _value(written, steps[:-1])
+            if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
+                made = _with(made, steps, kept)
+            continue
         if "name" in kept:
             named.append([*steps, kept["name"]])
         if "word" in kept:
@@ -504,9 +545,13 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
             anchor = _anchor(written, steps)
             if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 made = _with(made, steps, kept)
-    for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
-        made = _renamed(made, steps)
+    if named:
+        for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
+            made = _renamed(made, steps)
     return made
+
+
+_OF_MEMBER: Final = frozenset(("raw", "written", "word"))
 
 
 def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
@@ -559,18 +604,24 @@ def _with_content(word: str, wire: Any) -> Any:
     return {**wire, "content": said}
 
 
-def _with(value: Any, steps: list[str], kept: dict[str, Any]) -> Any:
+def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
     """A copy of a value in which something stands as it came; the same where it has no such place any more."""
     if not steps:
         return kept["raw"]
-    name, *rest = steps
-    if type(value) is list:
-        if not name.isdecimal() or int(name) >= len(value):
-            return value
-        number = int(name)
-        return [*value[:number], _with(value[number], rest, kept), *value[number + 1 :]]
-    if type(value) is not dict or (rest and name not in value):
+    if type(_value(value, steps[:-1])) not in (dict, list):
         return value
-    if not rest and "raw" not in kept:
-        return {key: item for key, item in value.items() if key != name}
-    return {**value, name: _with(value.get(name), rest, kept)}
+    made: Any = value.copy()
+    here = made
+    *above, last = steps
+    for step in above:
+        name: Any = int(step) if type(here) is list else step
+        inner = here[name].copy()
+        here[name] = inner
+        here = inner
+    if type(here) is list:
+        here[int(last)] = kept["raw"]
+    elif "raw" in kept:
+        here[last] = kept["raw"]
+    else:
+        here.pop(last, None)
+    return made

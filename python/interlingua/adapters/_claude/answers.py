@@ -33,6 +33,12 @@ def finish_reason(raw: str | None, blocks: list[Any], reasons: Mapping[str, str]
 _WHATEVER_IT_HOLDS: Final = ("length", "content_filter", "refusal")
 
 
+def content_of(response: Item) -> Item:
+    """What reports of an answer are about; what stands around it changes on its way."""
+    blocks = response["message"]["content"]
+    return {"content": [{name: block[name] for name in block if name != "provider_state"} for block in blocks]}
+
+
 def counted(value: Any) -> int | None:
     """A number of tokens; None for what is none."""
     return value if type(value) is int and value >= 0 else None

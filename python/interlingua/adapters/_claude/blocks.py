@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item, named, string
-from interlingua.adapters._claude.writing import SAID, Writing
+from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import ABSENT, MISSING, Member, same, text
-from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, arguments_text, report_foreign_state, report_unknown
+from interlingua.adapters._items import ABSENT, Member, same, text
+from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -41,7 +41,7 @@ def refused_thinking(block: Item, writing: Writing) -> tuple[str, str] | None:
     """Code and message of the report for reasoning that is not taken back; None for what is."""
     if not writing.owns_thinking(block):
         return "foreign_state", "reasoning of another provider cannot be replayed"
-    if block["type"] == "redacted_thinking" or block.get("signature") or writing.as_read or takes_unsigned(writing):
+    if block["type"] == "redacted_thinking" or block.get("signature") or takes_unsigned(writing):
         return None
     # an empty signature is what a stream begins with: it proves nothing and is refused
     return "unsigned_thinking", "reasoning is only taken back with its signature"
@@ -57,12 +57,7 @@ def can_replay(block: Item, writing: Writing) -> bool:
     return (
         block["type"] in THINKING_TYPES
         and writing.owns_thinking(block)
-        and (
-            block["type"] == "redacted_thinking"
-            or bool(block.get("signature"))
-            or (writing.as_read and "signature" in block)
-            or takes_unsigned(writing)
-        )
+        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
     )
 
 
@@ -117,44 +112,25 @@ _CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index
 
 def raw_arguments(value: Any) -> str:
     """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
-    return value if type(value) is str and json_value(value) is NO_JSON else arguments_text(value)
+    return value if type(value) is str and not _is_json(value) else arguments_text(value)
 
 
-def free_arguments(block: Item, said: bool, own: bool, loss: Loss, path: Path) -> Any:
-    """The arguments of a call that are no object: a free text travels as the one argument `input`.
-
-    `said`: a request of this wire had them so, and they go back so. `same_origin`: so may text that another wire broke off.
-    """
+def free_arguments(block: Item, loss: Loss, path: Path) -> Any:
+    """The arguments of a call that are no object: a free text travels as the one argument `input`."""
     if block.get("kind", "function") != "function":
         return call_as_arguments(block.get("input_raw"), loss, path)
     if "input_raw" in block:
-        value = _said(block["input_raw"], own) if said else NO_JSON
-        if value is not NO_JSON:
-            return value
         where = (*path, "input_raw")
         loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
     return block["input"]
 
 
-def _said(text: str, own: bool) -> Any:
-    """The value that `input_raw` was read from; `NO_JSON` when it is an object, or text that is not our own."""
-    value = json_value(text)
-    if type(value) is dict:
-        return NO_JSON
-    return text if value is NO_JSON and own else value
-
-
-def json_value(text: str) -> Any:
-    """The value that a text spells; `NO_JSON` when writing it again would not give the text."""
+def _is_json(text: str) -> bool:
+    """Whether a text is the JSON of a value, as we write it."""
     try:
-        value = json.loads(text)
+        return arguments_text(json.loads(text)) == text
     except InvalidRequest:
-        return NO_JSON
-    return value if arguments_text(value) == text else NO_JSON
-
-
-NO_JSON: Final = object()
-"""Stands for: no JSON value is spelt so."""
+        return False
 
 
 # ---------------------------------------------------------------------------------------------- members of items, by rows
@@ -216,27 +192,20 @@ def result_id(wire: str) -> Member:
     return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
 
 
-def arguments(within: str | None = None) -> Member:
-    """The arguments of a call; what is no object is its text. `within`: the member that the call stands in."""
+def arguments() -> Member:
+    """The arguments of a call; what is no object is its text."""
 
     def read(raw: Any, item: Item, reading: Reading) -> None:
         if type(raw) is dict:
             item["input"] = raw
         else:
             item["input_raw"] = raw_arguments(raw)
+            reading.unusual = True
 
     def write(item: Item, writing: Writing, path: Path) -> Any:
-        spelt: Any = writing.spelt_of(item)
-        word = (spelt if within is None else spelt.get(within) or NOTHING).get("input")
-        if "input_raw" in item or "kind" in item:
-            own = "provider_state" in item and writing.endpoint.owns(item["provider_state"])
-            return free_arguments(item, not item["input"] and writing.takes_said(word), own, writing.loss, path)
-        return ABSENT if word == MISSING and not item["input"] and writing.same_origin else item["input"]
+        return free_arguments(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
 
-    def spelling(raw: Any) -> str | None:
-        return None if type(raw) is dict else SAID
-
-    return Member("input", ("input", "input_raw", "kind"), read, write, spelling, always=True, null=True)
+    return Member("input", ("input", "input_raw", "kind"), read, write, always=True, null=True)
 
 
 FAILED: Final = same("is_error", "is_error", bool)

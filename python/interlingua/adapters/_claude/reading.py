@@ -3,7 +3,6 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
-from interlingua.adapters._kit import keep
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
@@ -47,7 +46,7 @@ class Reading:
         self._marks = 0
         self._short = False
         self.unusual = False
-        self.compares = endpoint.adapter == "anthropic_messages"
+        self.compares = True
         self.pictures = False
 
     def has_calls(self) -> bool:
@@ -110,15 +109,8 @@ class Reading:
         """A provider state that originates on this wire."""
         return {**self.whose, **members}
 
-    def keeping(self, fields: Item, encoding: Item) -> Item:
-        """A provider state with members and spellings of an item; what is empty of them is left out."""
-        state = self.state()
-        keep(state, fields, encoding)
-        return state
-
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
-        self.unusual = True
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
 
 

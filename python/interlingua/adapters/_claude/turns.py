@@ -6,7 +6,6 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
-from collections.abc import Mapping
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from interlingua.adapters._as_read import PREFILL
@@ -65,11 +64,20 @@ def user_from_wire(blocks: list[Item], reading: Reading, messages: list[Item]) -
         run.append(block)
 
 
-class Read(NamedTuple):
-    """What of a wire's request was just read: its tools, its instructions if it has any, its turns, and the messages that each
-    of these is."""
+def keep_extras(wire: Item, message: Item, reading: Reading) -> None:
+    """Keeps the members of a wire message beside role and content; one that is null says nothing."""
+    others = {name: value for name, value in wire.items() if name not in ("role", "content")}
+    if fields := {name: value for name, value in others.items() if value is not None}:
+        message.setdefault("provider_state", reading.state())["fields"] = fields
+    reading.unusual = reading.unusual or len(fields) < len(others)
 
-    tools: list[Any]
+
+class Read(NamedTuple):
+    """What of a wire's request was just read: what it offers and the tool that each of this is of; its instructions, if it has
+    any; its turns, and the messages that each of these is."""
+
+    offered: list[Any]
+    tools: list[tuple[int]]
     system: Any
     turns: list[Item]
     messages: list[range]
@@ -81,7 +89,10 @@ def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, rea
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
     items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)
-    return items.settled(wires, of, None if read is None else read.tools)
+    if read is None:
+        return items.put_back(wires, of)
+    items.keep(read.offered, read.tools, wires, of)
+    return wires
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -101,7 +112,6 @@ class Turns(Generic[W]):
         "content",
         "first",
         "last",
-        "spelling",
         "members",
         "messages",
         "of",
@@ -124,7 +134,6 @@ class Turns(Generic[W]):
         self.content: list[Item] = []  # of the open wire message
         self.anchor: Path | None = None  # the canonical message that neighbours are merged into
         self.anchor_role = ""
-        self.spelling: Mapping[str, Any] = {}  # how the open wire message was spelt
         self.members: Item | None = None  # whose verbatim members the open wire message gets
         self.spoke = 0  # the last message of the model
         self.first = 0  # the first message behind the leading instructions
@@ -157,7 +166,7 @@ class Turns(Generic[W]):
         """Ends the open wire message, if there is one."""
         raise NotImplementedError
 
-    def answer_first(self, message: Item, path: Path) -> None:
+    def answer_first(self, path: Path) -> None:
         """The conversation begins with the model."""
 
     def may_follow(self) -> bool:
@@ -250,7 +259,7 @@ class Turns(Generic[W]):
         elif role == "user":
             self._turn(USER, message, path)
             content = self.blocks(blocks, USER, where)
-        elif _says_something(message, writing):
+        elif _says_something(message):
             role, content = self._instructions(at, message, path)
         else:
             writing.drop_message(path)
@@ -263,7 +272,7 @@ class Turns(Generic[W]):
         if self.anchor is None:
             self.content, self.anchor, self.anchor_role = content, path, role
             if "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
-                self.spelling, self.members = writing.encoding_of(message), message
+                self.members = message
         else:
             self._join(role, content, path)
 
@@ -272,12 +281,11 @@ class Turns(Generic[W]):
         if speaker == self.speaker and not ("provider_state" in message and self.begins(message)):
             return
         self._end()
-        if self.members is not None:
-            self._forget()
+        self.members = None
         if speaker == ASSISTANT:
             self.writing.next_turn()
             if not self.wires:
-                self.answer_first(message, path)
+                self.answer_first(path)
         self.speaker, self.anchor, self.content = speaker, None, []
 
     def _end(self) -> None:
@@ -325,12 +333,7 @@ class Turns(Generic[W]):
     def _leave(self, anchor: Path) -> None:
         """An edit left nothing of what stands before a result in its wire message, which the result begins now."""
         self.writing.drop_merged(anchor)
-        self.anchor = None
-        self._forget()
-
-    def _forget(self) -> None:
-        self.members = None
-        self.spelling = {}
+        self.anchor = self.members = None
 
     def _join(self, role: str, content: list[Item], path: Path) -> None:
         """Adds a message to the open wire message."""
@@ -350,7 +353,7 @@ class Turns(Generic[W]):
         given = writing.encoding_of(message).get("in_messages") and not writing.lacks("system_in_messages")
         native = given or self.speaker == SYSTEM or writing.capabilities.get("system_in_messages")
         may_stand = native and self.may_follow() and _before_answer(self.messages, self.order[at + 1 :])
-        if may_stand or (given and writing.was(message, "marker")):
+        if may_stand:
             fold_role(message, path, writing)
             self._turn(SYSTEM, message, path)
             return SYSTEM, self.blocks(message["content"], SYSTEM, where)
@@ -378,10 +381,8 @@ class Turns(Generic[W]):
 # ---------------------------------------------------------------------------------------------- instructions
 
 
-def _says_something(message: Item, writing: Writing) -> bool:
-    """Whether something of instructions goes onto the wire; what came empty goes back empty."""
-    if writing.was(message, "empty_content"):
-        return True
+def _says_something(message: Item) -> bool:
+    """Whether something of instructions goes onto the wire."""
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
 
 
@@ -397,6 +398,13 @@ def _before_answer(messages: list[Item], following: "range | list[int]") -> bool
 # ---------------------------------------------------------------------------------------------- the end of an answer
 
 
+def ends_in_space(answer: Item) -> bool:
+    """Whether an answer that was begun ends in a text that ends in white space, or in none."""
+    block: Item = answer["content"][-1] if answer["content"] else {}
+    text: str = block.get("text", "-")
+    return not text or text[-1].isspace()
+
+
 def is_thinking(wire: Item) -> bool:
     """Whether a wire block is reasoning, as either wire spells it."""
     return wire.get("reasoningContent") is not None or wire.get("type") in THINKING_TYPES
@@ -407,9 +415,9 @@ def trim_thinking(blocks: list[Item], content: list[Item], path: Path, writing: 
     written = [
         index
         for index, block in enumerate(blocks)
-        if can_replay(block, writing) or is_thinking(block.get("value") or {}) or writing.has_quirk(block, ASSISTANT)
+        if can_replay(block, writing) or is_thinking(block.get("value") or {})
     ]
-    while content and written and is_thinking(content[-1]) and not writing.has_quirk(blocks[written[-1]], ASSISTANT):
+    while content and written and is_thinking(content[-1]):
         content.pop()
         index = written.pop()
         where = (*path, "content", index)
@@ -434,8 +442,6 @@ def settle_prefill(blocks: list[Item], content: list[Item], position: int, writi
         )
     for index in range(len(blocks) - 1, -1, -1):
         if not content or blocks[index]["type"] != "text" or "text" not in content[-1]:
-            return
-        if writing.has_quirk(blocks[index], ASSISTANT):
             return
         text: str = blocks[index]["text"]
         stripped = text.rstrip()

@@ -1,10 +1,10 @@
 """What a writer carries with it: the target, the report, wire ids and names of tools."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._as_read import MARKS, TOOLS, imprint
+from interlingua.adapters._as_read import MARKS, TOOLS
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     FILLER,
@@ -20,12 +20,9 @@ from interlingua.canonical.state_in_ids import carries_state
 
 _HINT: Final = frozenset(("ttl",))
 
-SAID: Final = "said"
-"""The spelling of arguments that are no object."""
-
-Mark = tuple[Item, Path | None, Path | None, bool]
-"""The wire item that holds a mark, the path of its hint (None for what goes back verbatim), the path where the hint stands
-when it is read back (None for the same), and whether it was read so."""
+Mark = tuple[Item, Path | None, Path | None]
+"""The wire item that holds a mark, the path of its hint (None for what goes back verbatim), and the path where the hint stands
+when it is read back (None for the same)."""
 Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
@@ -33,7 +30,6 @@ Move = tuple[int, int, str, str, Item | None]
 class Writing(_writing.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
-    `as_read`: what is being written was read so, odd as it is (`record_quirks`), and is not repaired.
     `answers`: an answer is written, which may hold what no request may.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
     is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
@@ -42,11 +38,9 @@ class Writing(_writing.Writing):
     __slots__ = (
         "_ids",
         "_mark_name",
-        "_most_marks",
         "_taken",
         "_tool_id",
         "answers",
-        "as_read",
         "gone",
         "marks",
         "merges",
@@ -75,42 +69,18 @@ class Writing(_writing.Writing):
         self._mark_name = mark_name
         self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
-        self.as_read = False
         self.answers = "message" in source
-        marks = self.encoding.get("marks")
-        self._most_marks = max(marks, MAX_CACHE_MARKS) if type(marks) is int else MAX_CACHE_MARKS
-        whole = self.encoding.get("whole")
-        if whole is not None and whole == imprint(source, "request"):
-            self.take_as_read()
+        self.whole = self.answers and self.same_origin
 
     def reader(self) -> Reading:
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
-
-    def take_as_read(self) -> None:
-        """Repairs nothing of the whole: of answers, and of requests that have no other wire than the one they came in."""
-        self.as_read = self.whole = True
 
     def keeps_reasoning(self, has_tools: bool) -> bool:
         """Whether reasoning goes as it was asked for: the limit of the answer, and that there are tools, are as they were."""
         if "budget_tokens" not in self.source["reasoning"]:
             return self.verbatim("reasoning")
         return self.verbatim("reasoning", "max_output_tokens") and (has_tools or not self.same(TOOLS))
-
-    def has_quirk(self, item: Item, place: str) -> bool:
-        """Whether an item is written as it is, because it was read so in this place, or in something that was."""
-        return self.as_read or self.was_read_so(item, place)
-
-    def was(self, message: Item, code: str) -> bool:
-        """Whether what would be reported of a message by this code was so when it was read."""
-        if self.whole or not self.same_origin or "provider_state" not in message:
-            return self.whole
-        odd = self.encoding_of(message).get("odd")
-        return isinstance(odd, list) and code in odd
-
-    def takes_said(self, word: Any) -> bool:
-        """Whether arguments that are no object go back so; `word` is how they were spelt."""
-        return word == SAID and self.same_origin
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
@@ -190,25 +160,21 @@ class Writing(_writing.Writing):
 
     def unmark(self, item: Item) -> None:
         """Forgets the mark of an item that is taken back."""
-        for _, where, to, _ in [mark for mark in self.marks if mark[0] is item]:
+        for _, where, to in [mark for mark in self.marks if mark[0] is item]:
             if where is not None and to is not None:
                 self.loss.drop(where, "cache_hint", "weakened", "there is no block here that takes the mark")
         self.marks = [mark for mark in self.marks if mark[0] is not item]
 
     def settle_marks(self) -> None:
-        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first.
-
-        More are kept only where more were read.
-        """
+        """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        surplus = 0 if self.whole else len(self.marks) - self._most_marks
+        surplus = 0 if self.whole else len(self.marks) - MAX_CACHE_MARKS
         short = False
-        for item, where, to, as_read in self.marks:
+        for item, where, to in self.marks:
             mark = item[self._mark_name]
-            if where is None or as_read:
+            if where is None:
                 short = short or mark.get("ttl") != "1h"
-                self._report_moved(where, to)
             elif surplus > 0:
                 surplus -= 1
                 del item[self._mark_name]

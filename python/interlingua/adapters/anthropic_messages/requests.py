@@ -138,7 +138,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     _BODY.keep(request, body, endpoint, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, RESULTS, endpoint.state)
-        read = Read(body.get("tools") or [], body.get("system"), body["messages"], made)
+        offered = body["tools"] if request.get("tools") else []
+        tools = [(position,) for position in range(len(offered))]
+        read = Read(offered, tools, body.get("system"), body["messages"], made)
         _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 

@@ -4,7 +4,14 @@ import hashlib
 from typing import Any, Final
 
 from interlingua.adapters._answers import same_counts
-from interlingua.adapters._claude.answers import counted, end_to_wire, finish_reason, report_around, report_shown
+from interlingua.adapters._claude.answers import (
+    content_of,
+    counted,
+    end_to_wire,
+    finish_reason,
+    report_around,
+    report_shown,
+)
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
@@ -56,17 +63,11 @@ def keep_answer(response: Response, body: Wire, reading: Reading, endpoint: Endp
     if may_differ(reading.unusual or not usual):
         loss = Loss()
         written = _body(response, endpoint, loss)
-        keep_item(response, body, written, endpoint, loss.entries, _content_of(response))
+        keep_item(response, body, written, endpoint, loss.entries, content_of(response))
 
 
 def _named(body: Wire) -> list[Any]:
     return [body.get(name, "") for name in ("id", "model", "usage")]
-
-
-def _content_of(response: Response) -> Wire:
-    """What reports of an answer are about; what stands around it changes on its way."""
-    blocks = response["message"]["content"]
-    return {"content": [{name: block[name] for name in block if name != "provider_state"} for block in blocks]}
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
@@ -146,14 +147,13 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     """
     loss = Loss()
     body = _body(response, endpoint, loss)
-    return put_back_item(response, body, endpoint, loss.entries, loss, _content_of(response)), loss.entries
+    return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    writing.whole = writing.same_origin
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:

@@ -75,10 +75,10 @@ class Writing(claude.Writing):
         control = self.cache_mark("ephemeral", hint, where)
         if control is not None:
             wire["cache_control"] = control
-            fixed = path == () and self.same("cache")  # a member of the request goes as it was read
-            self.marks.append((wire, where, to, fixed))
+            as_read = path == () and self.same("cache")  # what the request says as a whole
+            self.marks.append((wire, None if as_read else where, to))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""
         if isinstance(wire.get("cache_control"), dict):
-            self.marks.append((wire, None, None, True))
+            self.marks.append((wire, None, None))

@@ -13,7 +13,9 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import (
     EMPTY_TURN,
     Turns,
+    ends_in_space,
     is_thinking,
+    keep_extras,
     settle_prefill,
     trim_thinking,
     user_from_wire,
@@ -78,28 +80,16 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
         if role == previous:
             note(messages[first], "start", reading.state)
         if len(wire) > 2:
-            _message_extras(wire, messages[first], reading)
+            keep_extras(wire, messages[first], reading)
         made.append(range(first, len(messages)))
         previous = role
-    if previous == "assistant" and _ends_in_space(messages[-1]["content"]):
+    if previous == "assistant" and ends_in_space(messages[-1]):
         reading.unusual = True
     return made
 
 
 def _ends_in_thinking(blocks: list[Any]) -> bool:
     return bool(blocks) and blocks[-1]["type"] in THINKING_TYPES
-
-
-def _ends_in_space(blocks: list[Any]) -> bool:
-    text: str = blocks[-1].get("text", "-") if blocks else "-"
-    return not text or text[-1].isspace()
-
-
-def _message_extras(wire: Wire, message: Message, reading: Reading) -> None:
-    others = {name: value for name, value in wire.items() if name not in ("role", "content")}
-    if fields := {name: value for name, value in others.items() if value is not None}:
-        message.setdefault("provider_state", reading.state())["fields"] = fields
-    reading.unusual = reading.unusual or len(fields) < len(others)
 
 
 def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> Message:

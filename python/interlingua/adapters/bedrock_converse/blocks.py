@@ -94,7 +94,7 @@ def blocks_from_wire(
                     raise NoMeaning(kind)
                 blocks.append(reader(wire, place, reading))
             except NoMeaning:
-                blocks.append(reading.opaque("unknown" if kind == "type" else kind, wire))
+                blocks.append(_opaque_from_wire("unknown" if kind == "type" else kind, wire, place, reading))
     except UNREADABLE as problem:
         position = next(number for number, item in enumerate(content) if item is wire)
         raise reading.unreadable("a block", (*path, position), failure) from problem
@@ -123,11 +123,17 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
         raise TypeError("block")
     kind = _kind(wire)
     if kind not in _READERS or len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
-        return reading.opaque(kind, wire)
+        return _opaque_from_wire(kind, wire, place, reading)
     try:
         return _READERS[kind](wire, place, reading)
     except NoMeaning:
-        return reading.opaque(kind, wire)
+        return _opaque_from_wire(kind, wire, place, reading)
+
+
+def _opaque_from_wire(kind: str, wire: Wire, place: str, reading: Reading) -> Block:
+    """An item without canonical meaning, kept whole."""
+    reading.unusual = reading.unusual or kind == "cachePoint" or not _may_stand(kind, place)
+    return reading.opaque(kind, wire)
 
 
 def _kind(wire: Wire) -> str:
@@ -213,22 +219,18 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
 
 
 def _mark(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    odd = writing.has_quirk(block, place)
-    if place == RESULT or (block["type"] in THINKING_TYPES and not odd):
+    if place == RESULT or block["type"] in THINKING_TYPES:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "no mark for the cache may stand here")
         return None
-    return writing.mark(block["cache"], path, odd=odd)
+    return writing.mark(block["cache"], path)
 
 
 def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    outer, writing.as_read = writing.as_read, writing.has_quirk(block, place)
     try:
-        wire = _block_to_wire(block, place, writing, path)
+        return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        wire = writing.placeholder_or_drop(block, path, refused.code, refused.message)
-    writing.as_read = outer
-    return wire
+        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -237,9 +239,9 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             return text_to_wire(block, place, writing, path)
         case "tool_use" if place == ASSISTANT:
             return _tool_use_to_wire(block, writing, path)
-        case "image" | "document" | "video" if place in _MEDIA_PLACES or writing.as_read:
+        case "image" | "document" | "video" if place in _MEDIA_PLACES:
             return medium_to_wire(block, writing, path)
-        case "audio" if place == USER or writing.as_read:
+        case "audio" if place == USER:
             return medium_to_wire(block, writing, path)
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
             refused = refused_thinking(block, writing)
@@ -270,20 +272,13 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     """A tool result, and the mark for the cache behind it."""
-    outer, writing.as_read = writing.as_read, writing.has_quirk(block, USER)
-    wires = _result_to_wire(block, writing, path)
-    writing.as_read = outer
-    return wires
-
-
-def _result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
     parts = block["content"]
     if len(block) == 3 and len(parts) == 1 and len(part := parts[0]) == 2 and part["type"] == "text":
         text: str = part["text"]
         if text and not text.isspace():  # the usual result, on a straight way
             return {"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}, None
     where = (*path, "content")
-    hint_at = None if "cache" in block or writing.as_read else _hint_within(parts)
+    hint_at = None if "cache" in block else _hint_within(parts)
     hint: dict[str, Any] | None = None
     if hint_at is not None:
         # the wire marks a result as a whole
@@ -325,21 +320,24 @@ _PLACES: Final = {
 }
 
 
+def _may_stand(kind: str, place: str) -> bool:
+    """Whether an item of this kind is taken in a place of a request."""
+    return place in _PLACES.get(kind, (USER, ASSISTANT))
+
+
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     if not writing.endpoint.owns(block):
         raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
-    if not writing.as_read and place not in _PLACES.get(kind, (USER, ASSISTANT)):
+    if not writing.answers and not _may_stand(kind, place):
         raise Refused("unsupported_block", "the item has no form in this place")
-    if not (writing.as_read and kind == "cachePoint") and not _reads_back(value, place, writing):
+    if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
     if kind == "document":
         writing.document = writing.document or path
-    if kind == "cachePoint" and len(value) == 1 and place != RESULT and cache_from_wire(value[kind]) is not None:
-        writing.bare.append((value, path))
     return value
 
 
@@ -359,6 +357,7 @@ def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
 
 def _read_use_type(raw: Any, block: Block, reading: Reading) -> None:
     """Only what the caller runs is read as a call."""
+    reading.unusual = True
 
 
 def _read_content(raw: Any, block: Block, reading: Reading) -> None:
@@ -371,7 +370,7 @@ def _read_content(raw: Any, block: Block, reading: Reading) -> None:
 def _write_content(block: Block, writing: Writing, path: Path) -> list[Wire]:
     where = (*path, "content")
     content = blocks_to_wire(block["content"], RESULT, writing, where)
-    return content if content or writing.as_read else writing.filler(where, "the target takes no empty result")
+    return content or writing.filler(where, "the target takes no empty result")
 
 
 def _read_status(raw: Any, block: Block, _: Reading) -> None:
@@ -386,7 +385,7 @@ def _write_status(block: Block, _: Writing, __: Path) -> Any:
 
 def _write_signature(block: Block, writing: Writing, path: Path) -> Any:
     signature = block.get("signature")
-    if signature or (signature is not None and writing.as_read):
+    if signature:
         return signature
     if signature == "":
         message = "an empty signature proves nothing"
@@ -402,15 +401,8 @@ _TOOL_USE: Final = block_row(
             {},
             call_id("toolUseId"),
             NAME,
-            arguments("toolUse"),
-            Member(
-                "type",
-                (),
-                _read_use_type,
-                lambda block, writing, path: ABSENT,
-                lambda raw: raw,
-                lambda word, written: word,
-            ),
+            arguments(),
+            Member("type", (), _read_use_type, lambda block, writing, path: ABSENT),
         ),
     )
 )

@@ -4,11 +4,11 @@ guardrail looks at, and those with citations."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import NO_JSON, NoMeaning, json_value, own_citation, report_citation
+from interlingua.adapters._claude.blocks import NoMeaning, own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, inside, read_item, write_item
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, write_item
+from interlingua.adapters._kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 
@@ -24,15 +24,12 @@ KINDS: Final = frozenset(
 
 
 def _read_type(raw: Any, block: Block, reading: Reading) -> None:
+    """What a block is, is told by the member that names its kind."""
     string(raw)
+    reading.unusual = True
 
 
-def _write_type(block: Block, writing: Writing, path: Path) -> Any:
-    word = writing.spelt_of(block).get("type")
-    return ABSENT if word is None or not writing.same_origin else word
-
-
-_TYPE: Final = Member("type", (), _read_type, _write_type, lambda raw: raw, soft=True)
+_TYPE: Final = Member("type", (), _read_type, lambda block, writing, path: ABSENT, soft=True)
 
 
 def block_row(content: Member) -> Row:
@@ -126,37 +123,26 @@ def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], 
     return made, said_already, found_place
 
 
-# ---------------------------------------------------------------------------------------------- texts
-
-# ---------------------------------------------------------------------------------------------- rows
-
-_BLANK: Final = "blank"
-"""The spelling of a text of white space, which goes back in whatever conversation."""
-_JSON: Final = "json"
-_CITED: Final = "cited"
+# ---------------------------------------------------------------------------------------------- texts, by rows
 
 
 def _read_text(raw: Any, block: Block, reading: Reading) -> None:
     block["text"] = string(raw)
-    reading.unusual = reading.unusual or not raw
-
-
-def _text_spelling(raw: str) -> str | None:
-    return _BLANK if raw.isspace() else None
+    if not raw:
+        reading.unusual = True
+    elif raw.isspace():
+        block.setdefault("provider_state", reading.state())  # its origin takes it, in whatever conversation
 
 
 def _read_json(raw: Any, block: Block, reading: Reading) -> None:
     block["text"] = arguments_text(raw)
+    reading.unusual = True
 
 
 def _read_pieces(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not list or not all(part.keys() == {"text"} for part in raw):
         raise NoMeaning("content")
     block["text"] = "".join([string(part["text"]) for part in raw])
-
-
-def _pieces_spelling(raw: list[Wire]) -> Any:
-    return _CITED if len(raw) == 1 else VERBATIM
 
 
 def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
@@ -170,55 +156,28 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
     for position, citation in enumerate(block.get("citations") or ()):
         if (wire := _citation_to_wire(citation, writing, (*path, "citations", position))) is not None:
             written.append(wire)
-    return written if written or _was_said("citations", block, writing) else ABSENT
+    return written or ABSENT
 
 
 def _write_pieces(block: Block, writing: Writing, path: Path) -> Any:
-    text = block["text"]
-    return [{"text": text}] if text or _was_said("content", block, writing) else ABSENT
+    return [{"text": block["text"]}] if block["text"] else ABSENT
 
 
-def _was_said(name: str, block: Block, writing: Writing) -> bool:
-    return (writing.spelt_of(block).get("citationsContent") or NOTHING).get(name) == _CITED
-
-
-_TEXT: Final = Member(
-    "text", ("text",), _read_text, lambda block, writing, path: block["text"], _text_spelling, needed=True
-)
+_TEXT: Final = Member("text", ("text",), _read_text, lambda block, writing, path: block["text"], needed=True)
 _ROWS: Final[dict[str, Row]] = {
     "text": block_row(_TEXT),
     "guardContent": block_row(inside("guardContent", Row({}, inside("text", Row({}, _TEXT))))),
+    # a value is written as its text
     "json": block_row(
-        Member(
-            "json",
-            ("text",),
-            _read_json,
-            lambda block, writing, path: json_value(block["text"]),
-            lambda raw: _JSON,
-            needed=True,
-            null=True,
-        )
+        Member("json", ("text",), _read_json, lambda block, writing, path: ABSENT, needed=True, null=True)
     ),
     "citationsContent": block_row(
         inside(
             "citationsContent",
             Row(
                 {},
-                Member(
-                    "content",
-                    ("text",),
-                    _read_pieces,
-                    _write_pieces,
-                    _pieces_spelling,
-                ),
-                Member(
-                    "citations",
-                    ("citations",),
-                    _read_citations,
-                    _write_citations,
-                    lambda raw: _CITED,
-                    always=True,
-                ),
+                Member("content", ("text",), _read_pieces, _write_pieces),
+                Member("citations", ("citations",), _read_citations, _write_citations),
             ),
         )
     ),
@@ -295,31 +254,21 @@ def _citation_type(citation: Wire) -> str:
 
 
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A text in the form that it came in; None for one without visible characters, which is reported."""
+    """A text, with what it cites of this provider's; None for one without visible characters, which is reported."""
     text: str = block["text"]
-    spelt: Mapping[str, Any] = writing.spelt_of(block) if "provider_state" in block else NOTHING
-    cited = spelt.get("citationsContent") is not None and place == ASSISTANT
-    if not cited and not text.strip() and not writing.as_read and not (text and _was_blank(spelt)):
+    state = writing.owned(block)
+    if state and "citations" in block and place == ASSISTANT:
+        return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
+    if not text.strip() and not (text and state):
         writing.loss.drop(
             path, "empty_content", "representation", "the target takes no text without visible characters"
         )
         return None
-    if cited:
-        return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
     for position in range(len(block.get("citations") or ())):
         where = (*path, "citations", position)
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
-    kind = "text"
-    if spelt.get("json") is not None and place == RESULT and json_value(text) is not NO_JSON:
-        kind = "json"
-    elif place in (USER, SYSTEM) and _is_guarded(writing.owned(block)):
-        kind = "guardContent"
+    kind = "guardContent" if place in (USER, SYSTEM) and _is_guarded(state) else "text"
     return item_to_wire(_ROWS[kind], kind, block, writing, path)
-
-
-def _was_blank(spelt: Mapping[str, Any]) -> bool:
-    guarded = (spelt.get("guardContent") or NOTHING).get("text") or NOTHING
-    return _BLANK in (spelt.get("text"), guarded.get("text"))
 
 
 def _is_guarded(state: Mapping[str, Any]) -> bool:

@@ -126,7 +126,7 @@ def _source_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     match source["kind"]:
         case "base64" if data:
             wire: Wire = {"bytes": data}
-        case "file_id" if (S3.fullmatch(data) or (writing.as_read and "data" in source)) and writing.owns_file(source):
+        case "file_id" if S3.fullmatch(data) and writing.owns_file(source):
             wire = {"s3Location": {"uri": data}}
         case "url" if S3.fullmatch(data):
             wire = {"s3Location": {"uri": data}}
@@ -150,16 +150,12 @@ def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
     kind = source["kind"]
     if kind == "blocks":
         return _document_content(block, writing, path)
-    if kind == "text" and (source.get("data") or writing.as_read):
+    if kind == "text" and source.get("data"):
         report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-        return {"text": source.get("data", "")}
-    if kind == "file_id" or _type_to_write(block, writing) is not None:
+        return {"text": source["data"]}
+    if kind == "file_id" or _document_type(block) is not None:
         return _source_to_wire(block, writing, path)
     return None
-
-
-def _type_to_write(block: Block, writing: Writing) -> str | None:
-    return block.get("media_type") if writing.as_read else _document_type(block)
 
 
 def _document_type(block: Block) -> str | None:
@@ -180,7 +176,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
         if part["type"] != "text":
             _dropped_part(part, writing, at)
             continue
-        if writing.as_read or (part["text"] and not part["text"].isspace()):
+        if part["text"] and not part["text"].isspace():
             texts.append({"text": part["text"]})
             if len(part) > 2:
                 _bare_text(part, writing, at)
@@ -188,7 +184,7 @@ def _document_content(block: Block, writing: Writing, path: Path) -> Wire:
             writing.loss.drop(
                 at, "empty_content", "representation", "the target takes no text without visible characters"
             )
-    if not texts and not writing.as_read:
+    if not texts:
         texts = writing.filler(where, "a document is not empty")
     report_unknown(block["source"], _BLOCKS, writing.loss, (*path, "source"))
     return {"content": texts}
@@ -228,7 +224,7 @@ def _format(kind: str) -> Member:
         block["media_type"] = formats.there[raw]
 
     def write(block: Block, writing: Writing, path: Path) -> Any:
-        fitted = _type_to_write(block, writing) if kind == "document" else _fitted_type(block, formats)
+        fitted = _document_type(block) if kind == "document" else _fitted_type(block, formats)
         if fitted in formats.back:
             _report_type(block, fitted, writing, path)
             return formats.back[fitted]
@@ -276,8 +272,6 @@ def _write_name(block: Block, writing: Writing, path: Path) -> Any:
     """The name that the wire demands: the document's own, its title, or one that is made up."""
     where = (*path, "name")
     name, title = block.get("name"), block.get("title")
-    if writing.as_read:
-        return block.get("name", ABSENT)
     if title is not None and name is None:
         writing.loss.move(
             (*path, "title"), where, "unsupported_field", "representation", "the title travels as the name"
@@ -294,7 +288,7 @@ def _write_name(block: Block, writing: Writing, path: Path) -> Any:
 
 def _write_context(block: Block, writing: Writing, path: Path) -> Any:
     context = block.get("context", ABSENT)
-    if context is ABSENT or context or writing.as_read:
+    if context is ABSENT or context:
         return context
     writing.loss.drop((*path, "context"), "empty_content", "representation", "an empty context is not taken")
     return ABSENT

@@ -9,9 +9,10 @@ from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
-from interlingua.adapters._claude.quirks import record_quirks, record_tool_quirks
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.tools import keep_names
+from interlingua.adapters._claude.turns import Read, settled_tools
+from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     Wire,
@@ -41,10 +42,18 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
-from interlingua.adapters.bedrock_converse.tools import choice_to_wire, enforced, tool_config_from_wire, tools_to_wire
+from interlingua.adapters.bedrock_converse.tools import (
+    choice_to_wire,
+    enforced,
+    made_of,
+    tool_config_from_wire,
+    tools_to_wire,
+)
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
@@ -165,18 +174,25 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if system:
         messages.append(system_from_wire(system, reading))
     wires = body.get("messages")
+    made: list[range] = []
     if type(wires) is list:
-        messages_from_wire(wires, reading, messages)
+        made = messages_from_wire(wires, reading, messages)
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
     if not wires:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    if not request.get("tools") and reading.has_calls():
+        record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
+    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
-    record_tool_quirks(request, reading, LONGEST_TOOL_NAME)
     _BODY.keep(request, body, endpoint)
-    record_quirks(request, reading, endpoint, _with_format)
+    if may_differ(reading.unusual):
+        note_disorder(messages, RESULTS, endpoint.state)
+        offered = body["toolConfig"]["tools"] if request.get("tools") else []
+        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], made)
+        _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 
 
@@ -333,13 +349,14 @@ def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return _written(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> tuple[Wire, Entries]:
+    """The request on the wire; what was `read` just now and is written otherwise is kept."""
     loss = Loss(request.get("loss_policy"))
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     try:
-        tools = _tools_to_wire(request, writing)
-        messages_to_wire(request, body, writing)
+        tools, offered = _tools_to_wire(request, writing)
+        turns = messages_to_wire(request, body, writing)
         if tools := _with_needed_tools(request, tools, writing):
             body["toolConfig"] = {"tools": tools}
         _members_to_wire(request, body, writing)
@@ -347,12 +364,12 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
         report_foreign_state(request, endpoint, loss, ())
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
-    if writing.bare:
-        writing.settle_marks()
-        _drop_hints(body, writing)
     writing.finish()
     if writing.swept:
         _sweep(body)
+    if offered:
+        body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
+    turns.settle(body, read)
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
     return {
@@ -367,39 +384,6 @@ _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
 _ANSWERS: Final = {"converse": "application/json", "converse-stream": "application/vnd.amazon.eventstream"}
 
 
-def _drop_hints(body: Wire, writing: Writing) -> None:
-    """Takes out the marks that were items of their own when they were read, and would now be hints of what stands before."""
-    bare = list(writing.bare)
-    gone: list[Wire] = []
-    for blocks in (body.get("system") or [], *(message["content"] for message in body.get("messages") or ())):
-        kept: list[Wire] = []
-        takes = False  # whether a mark would be a hint of what stands before it
-        for block in blocks:
-            if any(block is mark for mark in gone):
-                continue
-            found = next((at for at, (mark, _) in enumerate(bare) if mark is block), None)
-            if found is not None:
-                _, path = bare.pop(found)
-                if takes:
-                    message = "behind a block this is no item, but a hint of that block"
-                    # a message that holds nothing else goes with it, unless its content travels in another one
-                    alone = (
-                        len(writing.source["messages"][int(path[1])]["content"]) == 1
-                        if path[0] == "messages"
-                        else False
-                    )
-                    merged = any(source == path[:2] for source, _ in writing.merges)
-                    where = path[:2] if alone and not merged else path
-                    writing.loss.drop(where, "cache_hint", "weakened", message)
-                    gone += [mark for mark, where, *_ in writing.marks if where == (*path, "cache")]
-                    continue
-            if block:  # a mark that was taken back is empty
-                takes = found is not None or len(block) > 1 or "cachePoint" not in block
-            kept.append(block)
-        blocks[:] = kept
-    writing.marks = []  # they are settled
-
-
 def _sweep(body: Wire) -> None:
     """Takes out the marks for the cache that were taken back."""
     lists = [message["content"] for message in body.get("messages") or ()]
@@ -411,13 +395,13 @@ def _sweep(body: Wire) -> None:
 # ------------------------------------------------------------------------------------------ tools
 
 
-def _tools_to_wire(request: Request, writing: Writing) -> list[Wire] | None:
+def _tools_to_wire(request: Request, writing: Writing) -> tuple[list[Wire] | None, list[tuple[int]]]:
     choice = request.get("tool_choice")
     if choice is not None and choice["type"] == "none" and request.get("tools") and not _has_calls(request):
         # the wire cannot forbid calls; without tools there are none
         message = "the target cannot forbid calls; no tools are offered instead"
         writing.loss.drop(("tools",), "tool_choice", "weakened", message)
-        return []
+        return [], []
     return tools_to_wire(request, writing)
 
 

@@ -3,16 +3,23 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import same_counts
-from interlingua.adapters._claude.answers import counted, end_to_wire, finish_reason, report_around, report_shown
+from interlingua.adapters._claude.answers import (
+    content_of,
+    counted,
+    end_to_wire,
+    finish_reason,
+    report_around,
+    report_shown,
+)
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
-    blocks_to_wire,
 )
 from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
@@ -35,23 +42,26 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     output = body.get("output") if isinstance(body, dict) else None
     message = output.get("message") if isinstance(output, dict) else None
     content = message.get("content") if isinstance(message, dict) else None
-    if type(content) is not list:
+    if message is None or type(content) is not list:
         raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
-    return unwrap_answer_call(assembled(body, blocks, reading, endpoint)), []
+    response = assembled(body, blocks, reading, endpoint)
+    if may_differ(reading.unusual or "role" not in message):
+        loss = Loss()
+        keep_item(response, body, _body(response, endpoint, loss), endpoint, loss.entries, content_of(response))
+    return unwrap_answer_call(response), []
 
 
 def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
     """The canonical answer of a wire answer whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields: Wire = {}
-    encoding: Wire = {}
     reason = None
     for name, value in body.items():
         match name:
             case "output" if type(value) is dict:
-                _output_from_wire(value, fields, encoding)
+                _output_from_wire(value, fields)
             case "stopReason" if type(value) is str:
                 response["finish_reason_raw"] = reason = value
             case "usage" if type(value) is dict:
@@ -67,19 +77,17 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     if isinstance(additional, dict) and type(stop := additional.get("stop_sequence")) is str:
         response["stop_sequence"] = stop
     response["finish_reason"] = finish_reason(reason, blocks, FINISH)
-    response["provider_state"] = reading.keeping(fields, encoding)
+    response["provider_state"] = reading.state(fields=fields) if fields else reading.state()
     return response
 
 
-def _output_from_wire(output: Wire, fields: Wire, encoding: Wire) -> None:
+def _output_from_wire(output: Wire, fields: Wire) -> None:
     """What stands beside the content of the message."""
     message = output.get("message")
     left = {name: value for name, value in output.items() if name != "message"}
     if isinstance(message, dict):
         beside = {name: value for name, value in message.items() if name not in ("content", "role")}
-        if "role" not in message:
-            encoding["absent"] = ["role"]
-        elif message["role"] != ASSISTANT:
+        if message.get("role", ASSISTANT) != ASSISTANT:
             raise InvalidAnswer("the role must be assistant", path="/output/message/role", adapter=NAME)
         if beside:
             left["message"] = beside
@@ -133,11 +141,14 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     The report names what the wire cannot say, with pointers into the response.
     """
     loss = Loss()
+    body = _body(response, endpoint, loss)
+    return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
     message = response["message"]
     writing.message = message
-    if writing.same_origin:
-        writing.take_as_read()
     try:
         content = _content_to_wire(message["content"], writing)
     except UNREADABLE as problem:
@@ -150,7 +161,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     read = finish_reason(body.get("stopReason"), message["content"], FINISH)
     counts_anew = "usage" in body and body["usage"] is not (response.get("usage") or {}).get("raw")
     report_around(response, read, _UNCOUNTED if counts_anew else None, loss)
-    return body, loss.entries
+    return body
 
 
 _UNCOUNTED: Final = ("reasoning_tokens",)
@@ -159,8 +170,6 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 
 def _content_to_wire(blocks: list[Any], writing: Writing) -> list[Wire]:
     path: Path = ("message", "content")
-    if writing.same_origin and all(block["type"] != "thinking" or writing.owns_thinking(block) for block in blocks):
-        return blocks_to_wire(blocks, ASSISTANT, writing, path)
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         wire = played_block(block, writing, (*path, position))
@@ -180,12 +189,14 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
         if wire is not None and block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", _NO_MARKS)
         return wire
-    if block.get("signature") is not None:
+    shown: Wire = {"text": block["text"]}
+    if block.get("signature") == "":
+        shown["signature"] = ""  # which proves nothing
+    elif block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
-        severity = "lost" if block["signature"] else "representation"
-        writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
     report_shown(block, _NO_MARKS, writing, path)
-    return {"reasoningContent": {"reasoningText": {"text": block["text"]}}}
+    return {"reasoningContent": {"reasoningText": shown}}
 
 
 _NO_MARKS: Final = "an answer has no cache points"
@@ -196,8 +207,6 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
     if "usage" in response:
         body["usage"] = usage_to_wire(response["usage"], own=True)
     state = response["provider_state"]
-    if "role" in (writing.encoding.get("absent") or ()):
-        del body["output"]["message"]["role"]
     fields = state.get("fields")
     if fields:
         body = overlaid(body, fields, writing, ("provider_state", "fields"))

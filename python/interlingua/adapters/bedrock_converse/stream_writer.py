@@ -47,8 +47,7 @@ class _Writer(ClaudeWriter):
         self.whole: set[int] = set()  # blocks that have begun and are written when they end
         self.later: dict[int, list[Event]] = {}  # what began behind one of those and waits for its end
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.same_origin = True
-        self.writing.take_as_read()  # an answer is given as it is; only requests are repaired
+        self.writing.same_origin = self.writing.whole = self.writing.answers = True
 
     def frame(self, name: str | None, data: str) -> Any:
         """A message of an event."""
@@ -174,10 +173,7 @@ class _Writer(ClaudeWriter):
 
     def _whole(self, told: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
-        # a picture is the only one of them that comes from elsewhere
-        self.writing.as_read = self.writing.whole = told.block["type"] != "image"
         wire = self._wire(told.block)
-        self.writing.take_as_read()
         start: Wire | None = None
         match wire:
             case {"reasoningContent": {"redactedContent": data}}:

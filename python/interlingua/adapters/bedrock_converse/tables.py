@@ -112,20 +112,15 @@ def cache_from_wire(point: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides: documents, and what was called."""
 
-    __slots__ = ("_documents", "bare", "document", "fillers", "medium", "tools_used")
+    __slots__ = ("_documents", "document", "fillers", "medium", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
-        self.bare: list[tuple[Wire, Path]] = []  # marks that were read as items: behind nothing, or behind another mark
         self.document: Path | None = None  # the first document of a user message
         self.medium: Wire = {}  # the source of the medium that is being written
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
         self._documents: set[str] = set()
-
-    def takes_said(self, word: Any) -> bool:  # noqa: ARG002
-        """Whether arguments that are no object go back so."""
-        return self.as_read
 
     def text(self, text: str) -> Wire:
         """A text of the writer's own on the wire."""
@@ -145,24 +140,23 @@ class Writing(claude.Writing):
 
     # ------------------------------------------------------------------------------------------ cache marks
 
-    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None, odd: bool = False) -> Wire | None:
+    def mark(self, hint: dict[str, Any], path: Path, to: Path | None = None) -> Wire | None:
         """The block that marks what stands before it for the cache, or None.
 
-        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back, `odd`
-        whether it was read so.
+        `path` is the path of the item whose member `cache` it is, `to` where the hint stands when read back.
         """
         where = (*path, "cache")
         point = self.cache_mark("default", hint, where)
         if point is None:
             return None
         block = {"cachePoint": point}
-        self.marks.append((block, where, to, odd or self.as_read))
+        self.marks.append((block, where, to))
         return block
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark that an item which goes back verbatim is: it counts, and nothing can be done about it."""
         if isinstance(wire.get("cachePoint"), dict):
-            self.marks.append((wire, None, None, True))
+            self.marks.append((wire, None, None))
 
     def finish(self) -> None:
         """What is reported at the end. A mark that is taken back leaves an empty block (`swept`)."""

@@ -39,7 +39,7 @@ Tool = dict[str, Any]
 
 def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
     description = tool.get("description", ABSENT)
-    if description is ABSENT or description or writing.as_read:
+    if description is ABSENT or description:
         return description
     message = "an empty description is not taken"
     writing.loss.drop((*path, "description"), "empty_content", "representation", message)
@@ -47,11 +47,8 @@ def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
 
 
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
-    schema = tool.get("input_schema")
-    if writing.as_read:
-        return ABSENT if schema is None else schema
     where = (*path, "input_schema")
-    schema = object_at_root(schema, writing.loss, where)
+    schema = object_at_root(tool.get("input_schema"), writing.loss, where)
     return enforced(schema, writing, where) if tool.get("strict") and not _never_strict(tool, writing) else schema
 
 
@@ -120,9 +117,19 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
         raise reading.unreadable("a tool", ("toolConfig", "tools", position)) from problem
-    if len(reading.names) < len(tools):
-        reading.unusual = True
     return tools
+
+
+def made_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int]]:
+    """The position of the tool that each item of the wire is of: a mark for the cache is of the one before it."""
+    made: list[tuple[int]] = []
+    position = -1
+    for wire in wires:
+        begins = position + 1 < len(tools)
+        if begins and ("cachePoint" not in wire or tools[position + 1].get("definition") is wire):
+            position += 1
+        made.append((position,))
+    return made
 
 
 def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
@@ -143,6 +150,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
             reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema["json"]}
     tool = read_item(_TOOL, wire, {}, reading)
+    reading.unusual = reading.unusual or "input_schema" not in tool
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
         reading.unusual = True
     return tool
@@ -176,18 +184,17 @@ def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | None:
-    """The tools of a request, marks for the cache among them; None when it says nothing of tools."""
+def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire] | None, list[tuple[int]]]:
+    """The tools of a request, marks for the cache among them, None when it says nothing of tools; and the position of the tool
+    that each of these is of."""
     tools = request.get("tools")
+    of: list[tuple[int]] = []
     if tools is None:
-        return None
+        return None, of
     wires: list[Wire] = []
     names: set[str] = set()
-    whole = writing.as_read
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        writing.as_read = whole
-        writing.as_read = writing.has_quirk(tool, "tools")
         if writing.lacks("supports_tools", "tools"):
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
             continue
@@ -198,14 +205,15 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> list[Wire] | Non
         if wire is None:
             continue
         if tool.get("kind") != "provider":
-            if tool["name"] in names and not writing.as_read:
+            if tool["name"] in names and not writing.had_twice(tool["name"]):
                 raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
             names.add(tool["name"])
         wires.append(wire)
+        of.append((position,))
         if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
             wires.append(mark)
-    writing.as_read = whole
-    return wires
+            of.append((position,))
+    return wires, of
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
@@ -223,7 +231,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
-    return not writing.as_read and writing.lacks("supports_structured_output", STRICT)
+    return writing.lacks("supports_structured_output", STRICT)
 
 
 def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
@@ -243,7 +251,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
     again = _tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
-    if again.get("kind") != "provider" or ("cachePoint" in definition and not writing.as_read):
+    if again.get("kind") != "provider" or "cachePoint" in definition:
         writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
         return None
     if again["name"] != tool["name"]:

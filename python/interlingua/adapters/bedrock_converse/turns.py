@@ -8,11 +8,14 @@ calls; instructions stand in `system`, in a native system message, or marked in 
 
 from typing import Any
 
+from interlingua.adapters._as_read import note
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.turns import (
     EMPTY_TURN,
     Turns,
+    ends_in_space,
     is_thinking,
+    keep_extras,
     settle_prefill,
     trim_thinking,
     user_from_wire,
@@ -54,8 +57,9 @@ def _is_silent(content: list[Any]) -> bool:
     return _holds(content, "document") and not _holds(content, "text")
 
 
-def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> None:
-    """Appends what the wire messages hold."""
+def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[range]:
+    """Appends what the wire messages hold; gives the messages that each of them is."""
+    made: list[range] = []
     previous = None
     for position, wire in enumerate(wires):
         path: Path = ("messages", position)
@@ -72,33 +76,33 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             user_from_wire(blocks, reading, messages)
         else:
             messages.append({"role": role, "content": blocks})
-        encoding: Wire = {}
         if role == SYSTEM:
-            encoding["in_messages"] = True
-        if not blocks:
-            encoding["blank"] = role
-        if role == USER and _is_silent(content):
-            encoding["silent"] = True
+            note(messages[first], "in_messages", reading.state)
+        if not blocks or (role == USER and _is_silent(content)):
+            reading.unusual = True
         if role == previous:
-            encoding["start"] = True
-        fields: Wire = {}
+            note(messages[first], "start", reading.state)
         if len(wire) > 2:
-            fields = {name: value for name, value in wire.items() if name not in ("role", "content")}
-        if encoding or fields:
-            messages[first]["provider_state"] = reading.keeping(fields, encoding)
+            keep_extras(wire, messages[first], reading)
         if role != ASSISTANT and reading.open:
             reading.unusual = True
         if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
             reading.unusual = True
+        made.append(range(first, len(messages)))
         previous = role
+    if previous == ASSISTANT and ends_in_space(messages[-1]):
+        reading.unusual = True
+    return made
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
+def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Turns[Writing]:
     """Writes `system` and `messages`."""
-    _Turns(request["messages"], writing).write(request, body)
+    turns = _Turns(request["messages"], writing)
+    turns.write(request, body)
+    return turns
 
 
 class _Turns(Turns[Writing]):
@@ -129,24 +133,20 @@ class _Turns(Turns[Writing]):
         # of another request they alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
 
-    def answer_first(self, message: Message, path: Path) -> None:
+    def answer_first(self, path: Path) -> None:
         """A turn of the user stands before it."""
-        if self.writing.was(message, "filler"):
-            return
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})
+        self.of.append([])
         filler = {"role": "user", "content": [{"type": "text", "text": FILLER}]}
         position = int(path[1])
         why = "the target's conversations begin with the user"
         self.writing.moves.insert(0, (position, position + 1, "filler", why, filler))
 
     def close(self) -> None:
-        if not self.speaker:
-            return
         wire: Wire = {"role": self.speaker, "content": self.content}
-        encoding = self.spelling if self.writing.same_origin else {}
-        if not self.content and encoding.get("blank") != self.speaker:
+        if not self.content:
             wire["content"] = self.writing.filler((*(self.anchor or ()), "content"), EMPTY_TURN)
-        elif self.documents is not None and not encoding.get("silent"):
+        elif self.documents is not None:
             self._speak(wire)
         self.documents = None
         if self.members is not None:

@@ -4,17 +4,11 @@ Contents both ways: canonical messages are turns of five roles, wire contents ar
 Reading: each functionResponse is a message of role tool, what stands beside it in the content a message of role user.
 Writing: results follow their calls directly, in one content and in the order of the calls; every other message is a content
 of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
-
-What is odd about a request is noted when it was read, so that it goes back as it came (spec/2-requests.md#edited): a writer
-leaves alone what is noted, and nothing else. A reader notes most of it while it reads. What else a writer would repair is
-found by having the request written, where anything unusual stands in it.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._as_read import imprint, note
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, keep, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import (
     INSTRUCTIONS,
     PLAIN,
@@ -25,11 +19,17 @@ from interlingua.adapters._order import (
     leading_count,
     marked_blocks,
     moves_behind,
-    note_disorder,
+)
+from interlingua.adapters._verbatim import (
+    Items,
+    is_imprinted,
+    keep_item,
+    keep_nothing,
+    put_back_item,
+    says_only_how_it_came,
 )
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
-    RESULT,
     SYSTEM,
     USER,
     Reading,
@@ -37,14 +37,15 @@ from interlingua.adapters.gemini_generate.context import (
     generation,
     members_to_wire,
     report_cache,
+    unmeasured,
 )
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, parts_to_wire, result_to_wire
-from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE, fits_name
+from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
 from interlingua.canonical.ids import NamedIds
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Message = dict[str, Any]
 Block = dict[str, Any]
@@ -56,35 +57,43 @@ CONTENT: Final = frozenset(("role", "parts"))
 
 def system_from_wire(content: Any, reading: Reading) -> Message:
     """The `systemInstruction` as the first message."""
-    path: Path = ("systemInstruction",)
-    encoding: dict[str, Any] = {}
-    parts = _parts(content, encoding, path)
-    message: Message = {"role": "system", "content": blocks_from_parts(parts, SYSTEM, reading)}
-    if "role" in content:
-        encoding["system_role"] = content["role"]
-    if not parts:
-        encoding["blank"] = SYSTEM
-    return _kept(message, content, encoding, reading)
+    message: Message = {
+        "role": "system",
+        "content": blocks_from_parts(_parts(content, ("systemInstruction",), reading), SYSTEM, reading),
+    }
+    if len(content) > 1:
+        _keep_fields(message, content, reading)
+        if "role" in content:  # which many clients say, though there is but one
+            keep_nothing(message, ("role",), content["role"], reading.endpoint)
+    _keep_silent(message, 1, reading)
+    return message
 
 
-def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> None:
-    """Appends what the contents hold. Raises `InvalidWire` with the pointer of what cannot be read."""
+def _keep_silent(message: Message, messages: int, reading: Reading) -> None:
+    """Keeps which parts were said to be no thoughts."""
+    for position, members in reading.silent:
+        keep_nothing(message, ("parts", position, "thought"), False, reading.endpoint, beside=members, items=messages)
+    reading.silent.clear()
+
+
+def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> dict[int, int]:
+    """Appends what the contents hold, most of them one message; gives the number of messages of others.
+
+    Raises `InvalidWire` with the pointer of what cannot be read.
+    """
+    several: dict[int, int] = {}
     previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
-        encoding: dict[str, Any] = {}
-        parts = _parts(content, encoding, ("contents", position))
+        parts = _parts(content, ("contents", position), reading)
         role = content.get("role")
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
-            if not parts:
-                encoding["blank"] = MODEL
             message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
             messages.append(message)
             if not begun and (call := _first_call(message["content"])) is not None:
                 begun = True
-                if not _is_signed(call):
-                    reading.unsigned.append(call)
+                reading.unsigned = reading.unsigned or not _is_signed(call)
             previous = MODEL
         else:
             if role is not None and type(role) is not str:
@@ -92,21 +101,18 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             found = _user_from_wire(parts, reading)
             message = found[0]
             messages += found
-            if "role" not in content:
-                encoding["no_role"] = True
-            elif role != USER:
-                encoding["role"] = role
-            if not parts:
-                encoding["blank"] = USER
-            if previous == "tool" == message["role"]:
-                encoding["joined"] = False
-            if reading.waits():
+            if len(found) > 1:
+                several[position] = len(found)
+            if role != USER or previous == "tool" == message["role"] or reading.waits():
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
-                reading.unsigned.clear()
-        if encoding or len(content) > 2:
-            _kept(message, content, encoding, reading)
+                reading.unsigned = False
+        if len(content) > 2:
+            _keep_fields(message, content, reading)
+        if reading.silent:
+            _keep_silent(message, several.get(position, 1), reading)
+    return several
 
 
 def _first_call(blocks: list[Block]) -> Block | None:
@@ -121,16 +127,13 @@ def _is_signed(call: Block) -> bool:
     return bool("provider_state" in call and call["provider_state"].get("signature"))
 
 
-def _parts(content: Any, encoding: dict[str, Any], path: Path) -> list[Wire]:
+def _parts(content: Any, path: Path, reading: Reading) -> list[Wire]:
     if type(content) is not dict:
         raise InvalidWire("a content must be an object with parts", path=pointer(path))
     parts = content.get("parts")
-    if type(parts) is dict:
-        encoding["parts"] = "object"
-        return [parts]
-    if not parts and (parts is None or type(parts) is list):
-        encoding["parts"] = "empty" if parts is not None else "null" if "parts" in content else "absent"
-        return []
+    if not parts or type(parts) is dict:
+        reading.unusual = True
+        parts = [] if parts is None else [parts] if type(parts) is dict else parts
     if type(parts) is not list:
         raise InvalidWire("parts must be a list", path=pointer((*path, "parts")))
     for part in parts:
@@ -139,13 +142,10 @@ def _parts(content: Any, encoding: dict[str, Any], path: Path) -> list[Wire]:
     return parts
 
 
-def _kept(message: Message, content: Wire, encoding: dict[str, Any], reading: Reading) -> Message:
-    """The message with what its content says beside role and parts, and how it was spelt."""
-    fields = {name: value for name, value in content.items() if name not in CONTENT}
-    if fields or encoding:
-        message["provider_state"] = state = reading.state()
-        keep(state, fields, encoding)
-    return message
+def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
+    """Keeps what a content says beside role and parts."""
+    if fields := {name: value for name, value in content.items() if name not in CONTENT}:
+        message["provider_state"] = reading.state(fields=fields)
 
 
 def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
@@ -158,9 +158,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
                 "content": [block],
                 "metadata": {"parent_tool_use_id": block["tool_use_id"]},
             }
-            if run is not None:
-                message["provider_state"] = reading.state(encoding={"joined": True})
-                reading.unusual = True
+            reading.unusual = reading.unusual or run is not None
             run = None
         elif run is not None:
             run.append(block)
@@ -168,8 +166,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
         else:
             run = [block]
             message = {"role": "user", "content": run}
-            if found:
-                message["provider_state"] = reading.state(encoding={"joined": True})
+            reading.unusual = reading.unusual or bool(found)
         found.append(message)
     return found or [{"role": "user", "content": []}]
 
@@ -195,72 +192,76 @@ def report_joined(message: Message, writing: Writing, path: Path) -> None:
         writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
 
 
-def spell_instructions(wire: Wire, message: Message, writing: Writing) -> None:
-    """Puts the role and the parts of the `systemInstruction` back as they came."""
-    encoding = writing.encoding_of(message)
-    if "system_role" in encoding:
-        wire["role"] = encoding["system_role"]
-    _spell_parts(wire, encoding)
-
-
-def spell(wire: Wire, message: Message, writing: Writing) -> None:
-    """Puts the role and the parts of a content back as they came."""
-    encoding = writing.encoding_of(message)
-    if not encoding or message["role"] in INSTRUCTIONS:
-        return
-    if message["role"] != "assistant":
-        if encoding.get("no_role"):
-            del wire["role"]
-        elif "role" in encoding:
-            wire["role"] = encoding["role"]
-    _spell_parts(wire, encoding)
-
-
-def _spell_parts(wire: Wire, encoding: Mapping[str, Any]) -> None:
-    match encoding.get("parts"):
-        case "object" if len(wire.get("parts") or ()) == 1:
-            wire["parts"] = wire["parts"][0]
-        case "null" if not wire.get("parts"):
-            wire["parts"] = None
-        case "absent" if not wire.get("parts"):
-            wire.pop("parts", None)
-        case _:
-            pass
-
-
-def came_blank(message: Message, place: str, writing: Writing) -> bool:
-    """Whether a content had no parts from the beginning, in this place."""
-    return writing.same_origin and writing.encoding_of(message).get("blank") == place
-
-
 _USUAL: Final = frozenset(("role", "content", "metadata"))
+_OF_THIS_WIRE: Final = _USUAL | {"provider_state"}
 
 
-def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `systemInstruction` and `contents`."""
+def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Read | None" = None) -> None:
+    """Writes `systemInstruction` and `contents`; `read` are those from which the messages were just read."""
     messages: list[Message] = request["messages"]
     if not messages and not writing.had_quirk("messages", "empty_content"):
         raise InvalidRequest("a conversation needs at least one message", path="/messages")
-    position = 0
     merges: list[tuple[Path, Path]] = []
+    first = _leading_to_wire(request, body, merges, writing, read=read)
+    said_before = [*writing.loss.entries]
+    contents = _contents(messages, _in_order(messages, first, writing), writing)
+    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    if read is not None:
+        instructions = 0 if read.instructions is None else 1
+        items.keep(read.contents, read.made(instructions), contents.wires, contents.of())
+        return
+    body["contents"] = items.put_back(contents.wires, contents.of()) if contents.stated else contents.wires
+    if contents.may_pair_otherwise(body["contents"]) and not contents.are_paired(body["contents"]):
+        # an edit: by what results are called they would be read as those of other calls
+        writing.begin_again(said_before)
+        contents = _contents(messages, _in_order(messages, first, writing, as_read=False), writing)
+        body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.results())
+    order = contents.order
+    if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
+        body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
+        writing.loss.move(("filler",), ("messages", order[0]), "filler", "representation", message)
+    _report_order(merges, contents, writing)
+
+
+class Read(NamedTuple):
+    """What messages were just read from, and how many were read from contents that did not hold one."""
+
+    instructions: Wire | None
+    contents: list[Wire]
+    several: dict[int, int]
+
+    def made(self, first: int) -> list[range]:
+        """The positions of the messages of each content, which begin at the first."""
+        found: list[range] = []
+        for position in range(len(self.contents)):
+            found.append(range(first, first + self.several.get(position, 1)))
+            first = found[-1].stop
+        return found
+
+
+def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
+    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    state = reading.state(encoding={"names": sorted(reading.names)})
+    writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
+    written = _contents([message], range(1), writing).wires[0]
+    keep_item(message, raw, written, reading.endpoint, writing.loss.entries)
+
+
+def _contents(messages: list[Message], order: Order, writing: Writing) -> "_Contents":
+    """The contents of messages in an order."""
+    contents = _Contents(messages, order, writing)
+    signed = _signed_from(messages, order, writing)
+    position = 0
     try:
-        first = _leading_to_wire(request, messages, body, merges, writing)
-        order = _in_order(messages, first, writing)
-        contents = _Contents(messages, order, writing)
-        signed = _signed_from(messages, order, writing)
         for position in order:
             contents.add(position, demand=signed is not None and position > signed)
     except UNREADABLE as problem:
         message = "the message lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path=pointer(("messages", position))) from problem
     contents.release(("messages", len(messages)))
-    body["contents"] = contents.wires
-    if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
-        contents.wires.insert(0, {"role": USER, "parts": [{"text": FILLER}]})
-        message = "the target takes no call before a user turn: a filler stands before it"
-        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
-        writing.loss.move(("filler",), ("messages", order[0]), "filler", "representation", message)
-    _report_order(merges, contents, writing)
+    return contents
 
 
 def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
@@ -284,10 +285,12 @@ def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writin
 
 
 def _leading_to_wire(
-    request: dict[str, Any], messages: list[Message], body: Wire, merges: list[tuple[Path, Path]], writing: Writing
+    request: dict[str, Any], body: Wire, merges: list[tuple[Path, Path]], writing: Writing, *, read: Read | None
 ) -> int:
     """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
+    messages: list[Message] = request["messages"]
     count = leading_count(messages, writing)
+    reported = len(writing.loss.entries)
     parts: list[Wire] = []
     anchor: Path | None = None
     if request.get("system"):
@@ -303,17 +306,23 @@ def _leading_to_wire(
         else:
             merges.append((path, anchor))
     alone = count == 1 and anchor == ("messages", 0)
-    if parts or (alone and came_blank(messages[0], SYSTEM, writing)):
-        body["systemInstruction"] = wire = {"parts": parts}
-        if alone:
-            members_to_wire(messages[0], wire, CONTENT, writing, ("messages", 0))
-            spell_instructions(wire, messages[0], writing)
-        else:
-            for position in range(count):
-                report_joined(messages[position], writing, ("messages", position))
-    elif count:
+    wire: Wire | None = {"parts": parts} if parts else None
+    if wire is None:
         merges.clear()
         drop_leading(count, writing)
+    elif alone:
+        members_to_wire(messages[0], wire, CONTENT, writing, ("messages", 0))
+    else:
+        for position in range(count):
+            report_joined(messages[position], writing, ("messages", position))
+    if alone:
+        entries = writing.loss.entries[reported:]
+        if read is None:
+            wire = put_back_item(messages[0], wire, writing.endpoint, entries, writing.loss)
+        else:
+            keep_item(messages[0], read.instructions, wire, writing.endpoint, entries)
+    if wire is not None:
+        body["systemInstruction"] = wire
     return count
 
 
@@ -328,10 +337,12 @@ class _Contents:
         self.order: Final = order
         self.writing: Final = writing
         self.wires: list[Wire] = []
+        self.joined: set[int] = set()  # the messages that travel in the content before
+        self.added: list[int] = []  # where contents stand that say no message
+        self.stated = False  # whether a message has a provider state
         self.released: list[tuple[Path, str, Path]] = []
         self.previous = ""  # role of the message before
         self.step_begun = False
-        self.looked = not writing.paired  # whether results are known to be read as those of their calls, or not to be
 
     def add(self, position: int, *, demand: bool) -> None:
         """Writes one message. `demand`: a step that begins here needs a signature."""
@@ -345,6 +356,7 @@ class _Contents:
                 self.previous, self.step_begun = role, False
                 return
         path: Path = ("messages", position)
+        self.stated = self.stated or "provider_state" in message
         if writing.outside and role != "tool":
             # a message that moves takes its place behind the media
             self.release(next((to for moved, to in writing.moves if moved == path), path))
@@ -354,9 +366,6 @@ class _Contents:
             if demand:
                 self._demand_signature(blocks, parts, path)
         elif role == "tool":
-            if not self.looked and not writing.encoding_of(blocks[0]).keys().isdisjoint(("name", "id")):
-                self.looked = True
-                writing.paired = writing.paired and _find_their_calls(self.messages, self.order, writing)
             parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
             parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
@@ -364,26 +373,28 @@ class _Contents:
             parts = parts_to_wire(marked_blocks(message, path, writing), USER, writing, (*path, "content"))
         if role != "assistant":
             self.step_begun = False
-        if parts and (len(message) == 2 or within(message, _USUAL)) and not (role == "tool" == self.previous):
+        if parts and not (role == "tool" == self.previous) and self._is_usual(message):
             self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
         else:
-            self._put(MODEL if role == "assistant" else USER, parts, message, path)
+            self._put(MODEL if role == "assistant" else USER, parts, position)
             report_members(message, writing, path)
         self.previous = role
 
-    def _put(self, role: str, parts: list[Wire], message: Message, path: Path) -> None:
-        writing = self.writing
-        joined = writing.encoding_of(message).get("joined")
-        if joined is None:
-            joined = message["role"] == "tool" == self.previous
-        elif joined:
-            beside = ("tool",) if message["role"] == "user" else ("tool", "user")
-            joined = bool(parts) and message["role"] in ("tool", "user") and self.previous in beside
-        if joined and isinstance(before := self.wires[-1].get("parts"), list):
-            before += parts
+    def _is_usual(self, message: Message) -> bool:
+        """Whether there is nothing to write or to report around the content of a message."""
+        if len(message) == 2 or within(message, _USUAL):
+            return True
+        return within(message, _OF_THIS_WIRE) and says_only_how_it_came(message)
+
+    def _put(self, role: str, parts: list[Wire], position: int) -> None:
+        message, writing = self.messages[position], self.writing
+        path: Path = ("messages", position)
+        if message["role"] == "tool" == self.previous:
+            self.wires[-1]["parts"] += parts
+            self.joined.add(position)
             report_joined(message, writing, path)
             return
-        if not parts and not came_blank(message, role, writing):
+        if not parts:
             filler = [{"type": "text", "text": FILLER}]
             writing.loss.replace(
                 (*path, "content"), filler, "filler", "representation", "the target takes no empty turn"
@@ -393,12 +404,12 @@ class _Contents:
         self.wires.append(wire)
         if "provider_state" in message:
             members_to_wire(message, wire, CONTENT, writing, path)
-            spell(wire, message, writing)
 
     def release(self, to: Path) -> None:
         """Media that could not stand in the results before go into a user content of their own."""
         if not self.writing.outside:
             return
+        self.added.append(len(self.wires))
         self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
         self.released += [(path, left, to) for path, left, _ in self.writing.outside]
         self.writing.outside.clear()
@@ -411,27 +422,73 @@ class _Contents:
             if self.step_begun:
                 return
             self.step_begun = True
-            part = next(part for part in parts if "functionCall" in part or "function_call" in part)
-            signed = "thoughtSignature" in part or "thought_signature" in part
-            if not signed and not (self.writing.same_origin and self.writing.encoding_of(block).get("unsigned")):
+            part = next(part for part in parts if "functionCall" in part)
+            if "thoughtSignature" not in part:
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
                 message = "the target demands a signature here, and there is none: a stand-in is sent"
                 self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
             return
 
+    def of(self) -> list[tuple[int, ...]]:
+        """The positions of the messages that each content says."""
+        of: list[tuple[int, ...]] = []
+        for position in self.order:
+            if position in self.joined:
+                of[-1] = (*of[-1], position)
+            else:
+                of.append((position,))
+        for position in self.added:
+            of.insert(position, ())
+        return of
+
+    def results(self) -> set[int]:
+        """The positions of messages in contents that hold results."""
+        return {
+            position
+            for positions in self.of()
+            if any(self.messages[one]["role"] == "tool" for one in positions)
+            for position in positions
+        }
+
+    def may_pair_otherwise(self, wires: list[Wire]) -> bool:
+        """Whether results may be read as those of other calls where contents were put back as these."""
+        if not isinstance(self.order, range):
+            return self.writing.same_origin
+        return wires is not self.wires and any(
+            is_imprinted(self.messages[position], self.writing.endpoint) for position in self.results()
+        )
+
+    def are_paired(self, wires: list[Wire]) -> bool:
+        """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""
+        found: list[Message] = []
+        contents_from_wire(wires, Reading(self.writing.endpoint, NamedIds()), found)
+        read = _calls_and_results(found)
+        said = _calls_and_results([self.messages[position] for position in self.order])
+        pairs = set(zip(read, said, strict=False))
+        return len(read) == len(said) and len(pairs) == len(set(read)) == len(set(said))
+
 
 # ---------------------------------------------------------------------------------------------- order
 
 
-def _in_order(messages: list[Message], first: int, writing: Writing) -> Order:
+def _calls_and_results(messages: list[Message]) -> list[str]:
+    """The ids of calls, and those that results answer."""
+    found: list[str] = []
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                found.append(block["id"])
+            elif block["type"] == "tool_result":
+                found.append(block["tool_use_id"])
+    return found
+
+
+def _in_order(messages: list[Message], first: int, writing: Writing, *, as_read: bool = True) -> Order:
     """The positions of messages as the wire wants them; what was read in another order stays in it."""
-    order = arranged(messages, RESULTS, writing, first)
+    order = arranged(messages, RESULTS, writing, first, as_read=as_read)
     if isinstance(order, range):
         return order
-    if writing.same_origin and not writing.whole and not _find_their_calls(messages, order, writing):
-        writing.paired = False  # an edit: results are no longer read as those of their calls
-        order = arranged(messages, RESULTS, writing, first, as_read=False)
     pinned = _before_media(messages, order, writing)
     writing.moves += [
         (("messages", position), ("messages", to)) for position, to in moves_behind(order, messages, first, pinned)
@@ -479,37 +536,6 @@ def begins_with_call(messages: list[Message], order: Order) -> bool:
     return False
 
 
-def _find_their_calls(messages: list[Message], order: Order, writing: Writing) -> bool:
-    """Whether results of an own request are read as those of their calls: most say so by place alone, which an edit changes."""
-    reading = Reading(writing.endpoint, NamedIds())
-    calls: dict[str, tuple[str, str, str | None]] = {}
-    alone: set[str] = set()
-    previous = ""
-    for position in order:
-        message = messages[position]
-        role = message["role"]
-        if role == "assistant":
-            if previous != role:
-                reading.turn()
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    name, wire_id = block["name"], writing.owned(block).get("id") or None
-                    calls[block["id"]] = reading.call(name, wire_id), name, wire_id
-        elif role == "tool" and message["content"] and message["content"][0]["type"] == "tool_result":
-            block = message["content"][0]
-            encoding = writing.encoding_of(block)
-            expected, name, wire_id = calls.get(block["tool_use_id"], ("", "", None))
-            found, _, called = reading.result(encoding.get("name", name) or "", encoding.get("id", wire_id) or None)
-            if found != expected and (expected or called is not None):
-                return False
-            if called is None:
-                if block["tool_use_id"] in alone:
-                    return False
-                alone.add(block["tool_use_id"])
-        previous = role
-    return True
-
-
 # ---------------------------------------------------------------------------------------------- signatures
 
 
@@ -528,88 +554,3 @@ def _signed_from(messages: list[Message], order: Order, writing: Writing) -> int
         if messages[position]["role"] not in ("assistant", "tool"):
             last = position
     return last
-
-
-Request = dict[str, Any]
-Item = dict[str, Any]
-Writer = Callable[[Request, Endpoint], tuple[Item, list[dict[str, Any]]]]
-
-# ---------------------------------------------------------------------------------------------- quirks
-
-_MOST_READINGS: Final = 4  # what is left alone may bring to light what its repair had hidden
-_PLACES: Final = {"assistant": "model", "tool": "user"}
-
-
-def record_quirks(request: Request, encoding: Item, reading: Reading, endpoint: Endpoint, to_wire: Writer) -> None:
-    """Notes in a request that was just read, and in its `encoding`, what a writer would repair in it; most requests hold
-    nothing of that."""
-    messages: list[Item] = request["messages"]
-    if reading.unsigned and demands_signatures(endpoint, (request.get("model") or "").partition(":")[2]):
-        for call in reading.unsigned:
-            note(call, "unsigned", endpoint.state)
-    for message in messages[:2]:
-        if message["role"] == "assistant":
-            if begins_with_call(messages, range(len(messages))):
-                encoding["call_first"] = True
-            break
-    if reading.unusual:
-        note_disorder(messages, RESULTS, endpoint.state)
-        _reread(request, encoding, endpoint, to_wire)
-
-
-def record_names(request: Request, encoding: Item, reading: Reading) -> None:
-    """Notes the names of tools that do not fit the grammar, and those of two tools."""
-    names: set[str] = set()
-    again: list[str] = []
-    for tool in request.get("tools") or ():
-        if tool.get("kind") == "provider":
-            continue
-        if tool["name"] in names:
-            again.append(tool["name"])
-        names.add(tool["name"])
-    if again:
-        encoding["again"] = again
-    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
-        encoding["names"] = sorted(odd)
-
-
-# ---------------------------------------------------------------------------------------------- quirks: what a writer repairs
-
-
-def _reread(request: Request, encoding: Item, endpoint: Endpoint, to_wire: Writer) -> None:
-    """Notes in the request what a writer reports of what is written of it, until it reports nothing."""
-    # of a model nothing is known here: what was written for it is not measured by what we know of it
-    reader = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-    for _ in range(_MOST_READINGS):
-        try:
-            entries = [entry for entry in to_wire(request, reader)[1] if entry["code"] not in _NO_REPAIR]
-        except InvalidRequest:
-            break
-        if not entries:
-            return
-        for entry in entries:
-            _note_entry(entry, request, endpoint)
-    # there is no other way to write it than as it was
-    encoding["whole"] = imprint(request, "request")
-
-
-_NO_REPAIR: Final = ("envelope",)  # said wherever it stands, and read back
-
-
-def _note_entry(entry: dict[str, Any], request: Request, endpoint: Endpoint) -> None:
-    match entry["path"].split("/")[1:]:
-        case ["messages", position, "content", number, *inner]:
-            message = request["messages"][int(position)]
-            if inner == _SIGNATURE:
-                note(message["content"][int(number)], "unsigned", endpoint.state)
-                return
-            role: str = message["role"]
-            block, place = message["content"][int(number)], _PLACES.get(role, role)
-            if block["type"] == "tool_result" and len(inner) > 1 and inner[0] == "content":
-                block, place = block["content"][int(inner[1])], RESULT
-            note(block, "odd", endpoint.state, imprint(block, place))
-        case _:
-            pass
-
-
-_SIGNATURE: Final = ["provider_state", "signature"]

@@ -1,20 +1,20 @@
 """
 What travels along while one request or answer is read or written: whose it is, and which call waits for its result; and what
-stands beside that which an item says, both ways: fields, signatures, spellings.
+stands beside that which an item says, both ways: fields and signatures.
 """
 
 import re
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._as_read import RESULT_MEDIA, imprint
-from interlingua.adapters._items import ABSENT, VERBATIM, Member, Row, report_unsaid, write_item
+from interlingua.adapters._as_read import RESULT_MEDIA
+from interlingua.adapters._items import ABSENT, Member, report_unsaid
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 # ---------------------------------------------------------------------------------------------- reading
 
@@ -23,11 +23,12 @@ class Reading:
     """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
-    `unusual` is set by whoever reads something that a writer might have to repair. `names` are those of the tools that are called. `unsigned` are the calls
-    that begin a step of the current turn and have no signature.
+    `unusual` is set by whoever reads something that may be written otherwise than it came. `names` are those of the tools that are
+    called. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
+    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.endpoint = endpoint
@@ -37,7 +38,8 @@ class Reading:
         self.prefix = prefix
         self.unusual = False
         self.names: set[str] = set()
-        self.unsigned: list[dict[str, Any]] = []
+        self.silent: list[tuple[int, str]] = []
+        self.unsigned = False
         self._ids = ids
         self._met: dict[str, int] = {}
         self._given: set[str] = set()
@@ -107,21 +109,14 @@ class Reading:
 
 
 class Writing(_writing.Writing):
-    """The target and the report, with the calls written so far.
+    """The target and the report, with the calls written so far."""
 
-    `paired`: results that are spelt otherwise than their calls are read as those of their calls.
-    """
-
-    __slots__ = ("calls", "message", "model", "moves", "outside", "paired")
+    __slots__ = ("calls", "message", "model", "moves", "outside")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
         self.model = model or ""
-        whole: Any = self.encoding.get("whole")
-        self.whole = self.same_origin and (
-            "message" in source or (whole is not None and whole == imprint(source, "request"))
-        )
-        self.paired = self.same_origin
+        self.whole = self.same_origin and "message" in source
         self.message: dict[str, Any] = {}
         self.moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
@@ -133,7 +128,13 @@ class Writing(_writing.Writing):
 
     def had_twice(self, name: str) -> bool:
         """Whether two tools had this name when they were read."""
-        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
+        return self.same_origin and name in (self.encoding.get("again") or ())
+
+    def begin_again(self, entries: list[Entry]) -> None:
+        """Forgets what was written of the contents; `entries` are those that had been reported before."""
+        self.loss.entries[:] = entries
+        self.calls.clear()
+        self.moves.clear()
 
     def generation(self, unknown: int, *members: str) -> int:
         """The family of the model by its name: 2 for gemini-2.5-flash. What was written for it is not measured by it."""
@@ -147,7 +148,7 @@ class Writing(_writing.Writing):
     def call(self, block: dict[str, Any], path: Path, wire_id: str | None) -> str:
         """The wire name of a call, remembered for its result together with the id that the wire gave it, if any."""
         canonical: str = block["id"]
-        if canonical in self.calls and not self.whole:
+        if canonical in self.calls:
             raise InvalidRequest(
                 "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
             )
@@ -156,13 +157,19 @@ class Writing(_writing.Writing):
         return name
 
     def fits_name(self, name: str) -> bool:
-        """Whether a name is written as it is: newer surfaces take longer ones, and what came from here goes back."""
-        return self.whole or fits_name(name) or self._names.get(name) == name
+        """Whether the wire takes the name of a tool: newer surfaces take longer ones."""
+        return fits_name(name)
 
     def plain_name(self, name: str) -> str:
         """A name like this one, within the grammar but for its length."""
         base = re.sub(r"[^A-Za-z0-9_:.-]", "_", name)
         return base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
+
+
+def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
+    """The wire of an endpoint, of whose model nothing is known but some of its capabilities."""
+    capabilities = {name: endpoint.capabilities[name] for name in known if name in endpoint.capabilities}
+    return Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
 
 
 def generation(model: str, unknown: int) -> int:
@@ -240,19 +247,26 @@ def report_beside(block: Block, known: frozenset[str], message: str, writing: Wr
 
 def written_signature(block: Block, writing: Writing) -> Any:
     """The signature of a block's own state; `ABSENT` where there is none."""
-    signature = writing.owned(block).get("signature")
-    return signature if signature or (signature == "" and writing.same_origin) else ABSENT
+    return writing.owned(block).get("signature") or ABSENT
 
 
 def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
+    if signature := signature_from_wire(raw, reading):
+        block.setdefault("provider_state", reading.endpoint.state())["signature"] = signature
+
+
+def signature_from_wire(raw: Any, reading: Reading) -> str:
+    """A signature; an empty one is none. Raises `TypeError` for what cannot be one."""
     if type(raw) is not str:
         raise TypeError("thoughtSignature")
-    block.setdefault("provider_state", reading.endpoint.state())["signature"] = raw
+    reading.unusual = reading.unusual or not raw
+    return raw
 
 
-def _read_thought(raw: Any, _: Block, __: Any) -> None:
+def _read_thought(raw: Any, _: Block, reading: Reading) -> None:
     if raw is not False:
         raise TypeError("thought")
+    reading.unusual = True
 
 
 SIGNATURE: Final = Member(
@@ -262,23 +276,5 @@ SIGNATURE: Final = Member(
     lambda block, writing, path: written_signature(block, writing),
 )
 SIGNATURE.said = "signature"
-NO_THOUGHT: Final = Member(
-    "thought", (), _read_thought, lambda block, writing, path: ABSENT, lambda raw: VERBATIM, soft=True
-)
+NO_THOUGHT: Final = Member("thought", (), _read_thought, lambda block, writing, path: ABSENT, soft=True)
 """Said to be none."""
-
-
-def write_part(row: Row, kind: str, block: Block, writing: Writing, path: Path) -> Wire:
-    """A block as a part whose data has the name `kind`, under the names that it came with."""
-    part = write_item(row, block, writing, path)
-    snake = writing.encoding_of(block).get("snake")
-    return respelt(part, kind, snake) if snake else part
-
-
-def respelt(part: Wire, kind: str, snake: list[str]) -> Wire:
-    """A part under the names that it came with."""
-    inner = {CAMEL[name]: name for _, dot, name in (text.rpartition(".") for text in snake) if dot and name in CAMEL}
-    if inner and type(part.get(kind)) is dict:
-        part[kind] = {inner.get(name, name): value for name, value in part[kind].items()}
-    outer = {CAMEL[name]: name for name in snake if name in CAMEL}
-    return {outer.get(name, name): value for name, value in part.items()} if outer else part

@@ -6,12 +6,10 @@ Base64 is taken as it is: it is never decoded but for its first bytes, where not
 
 import base64
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._as_read import imprint, note
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, write_item
 from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
 from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
 from interlingua.adapters.gemini_generate.context import (
@@ -26,7 +24,6 @@ from interlingua.adapters.gemini_generate.context import (
     Writing,
     placeholder_or_drop,
     report_cache,
-    write_part,
 )
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
@@ -63,12 +60,6 @@ def _plain_base64(data: str) -> str:
     return data + "=" * (-len(data) % 4)
 
 
-def _base64_as(data: str, spelling: Mapping[str, Any]) -> str:
-    if spelling["url_safe"]:
-        data = data.replace("+", "-").replace("/", "_")
-    return data if spelling["padded"] else data.rstrip("=")
-
-
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -82,16 +73,9 @@ def inline_from_wire(part: Wire, place: str, reading: Reading) -> Block:
     plain = _plain_base64(data)
     if not may_be_base64(plain):
         raise TypeError("inlineData")
-    if plain != data:
-        spelling = {"url_safe": "-" in data or "_" in data, "padded": len(plain) == len(data)}
-        if _base64_as(plain, spelling) == data:
-            note(read, "base64", reading.state, spelling)
-            data = plain
-        else:
-            reading.unusual = True
-    read["source"] = {"kind": "base64", "data": data}
-    if not _is_usual(media_type, place):
-        note(read, "odd", reading.state, imprint(read, place))
+    read["source"] = {"kind": "base64", "data": plain}
+    if plain != data or not _is_usual(media_type, place):
+        reading.unusual = True
     return read
 
 
@@ -204,55 +188,38 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         return placeholder_or_drop(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
-    odd = _is_read(source, media_type) and writing.has_quirk(block, place)
     new_source: dict[str, Any] | None = None
     if kind == "text":
         kind, data = "base64", base64.b64encode(data.encode()).decode()
         media_type = media_type if media_type is not None and media_type.startswith("text/") else "text/plain"
         new_source = {"kind": kind, "data": data}
-    elif kind == "url" and not odd and (inline := parse_data_uri(data)) is not None:
+    elif kind == "url" and (inline := parse_data_uri(data)) is not None:
         kind, media_type, data = "base64", inline[0] or media_type, inline[1]
         new_source = {"kind": kind, "data": data}
-    if odd:
-        fitted = media_type
-    else:
-        fitted = _fitted_type(kind, data, media_type, block_type)
-        refusal = (
-            None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
+    fitted = _fitted_type(kind, data, media_type, block_type)
+    refusal = (
+        None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
+    )
+    if refusal is not None:
+        return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
+    if fitted is not None and not _takes(fitted, place, writing):
+        return placeholder_or_drop(
+            block, writing, path, "unsupported_source", "the target does not take this media type"
         )
-        if refusal is not None:
-            return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
-        if fitted is not None and not _takes(fitted, place, writing):
-            return placeholder_or_drop(
-                block, writing, path, "unsupported_source", "the target does not take this media type"
-            )
-        if kind != "base64" and kind != _uri_kind(data):
-            new_source = {"kind": _uri_kind(data), "data": data}
-        elif kind == "base64" and (plain := _plain_base64(data)) != data:
-            data, new_source = plain, {"kind": "base64", "data": plain}
-        if kind == "base64" and not may_be_base64(data):
-            return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
+    if kind != "base64" and kind != _uri_kind(data):
+        new_source = {"kind": _uri_kind(data), "data": data}
+    elif kind == "base64" and (plain := _plain_base64(data)) != data:
+        data, new_source = plain, {"kind": "base64", "data": plain}
+    if kind == "base64" and not may_be_base64(data):
+        return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
     said = {**block, "data": data, "media_type": fitted}
     image = block_type == "image"
     if not (image and block.get("detail") in DETAIL.there and _takes_detail(place, writing)):
         said.pop("detail", None)
     _report_medium(block, said, data if kind != "base64" else "", new_source, writing, path)
     if kind != "base64":
-        return write_part(_FILE_IMAGE if image else _FILE, "fileData", said, writing, path)
-    spelling = writing.encoding_of(block).get("base64")
-    if spelling is not None:
-        said["data"] = _base64_as(data, spelling)
-    return write_part(_INLINE_IMAGE if image else _INLINE, "inlineData", said, writing, path)
-
-
-def _is_read(source: Mapping[str, Any], media_type: str | None) -> bool:
-    """Whether a medium, odd as it may be, is read as what it is."""
-    data = source.get("data")
-    if data is None:
-        return False
-    if source["kind"] == "base64":
-        return media_type is not None and data != "" and may_be_base64(data)
-    return source["kind"] == _uri_kind(data)
+        return write_item(_FILE_IMAGE if image else _FILE, said, writing, path)
+    return write_item(_INLINE_IMAGE if image else _INLINE, said, writing, path)
 
 
 def _takes_detail(place: str, writing: Writing) -> bool:

@@ -8,14 +8,14 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import note
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     arguments_text,
     is_only_named,
+    keep,
     parse_arguments,
 )
 from interlingua.adapters.gemini_generate.context import (
@@ -33,7 +33,7 @@ from interlingua.adapters.gemini_generate.context import (
     kind_of,
     placeholder_or_drop,
     report_beside,
-    write_part,
+    signature_from_wire,
     written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
@@ -42,7 +42,7 @@ from interlingua.adapters.gemini_generate.media import (
     inline_from_wire,
     medium_to_wire,
 )
-from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised, snaked
+from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.ids import DERIVED_IDS
@@ -71,14 +71,7 @@ def _write_arguments(block: Block, writing: Writing, path: Path) -> Wire:
 
 
 _NAME: Final = tool_name(lambda block, writing, path: writing.call(block, path, writing.owned(block).get("id") or None))
-_ARGUMENTS: Final = Member(
-    "args",
-    ("input", "input_raw"),
-    _read_arguments,
-    _write_arguments,
-    respell=lambda word, written: written or ABSENT,  # null, or not there at all
-    always=True,
-)
+_ARGUMENTS: Final = Member("args", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
 _ARGUMENTS.plain = dict
 
 
@@ -136,39 +129,42 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     name, wire_id = said.get("name", ""), said.get("id")
     if "name" in part["functionResponse"] and "name" not in said:
         raise TypeError("name")
-    spelt: dict[str, Any] = {}
-    content, is_error = _unwrapped(said.get("response", ABSENT), spelt)
+    encoding: dict[str, Any] = {}
+    content, is_error = _unwrapped(said.get("response", ABSENT), encoding)
     if "parts" in said:
-        if not said["parts"]:
-            spelt["parts"] = True
         content += _parts_of_result(said["parts"], reading)
     canonical, call_id, call_name = reading.result(name, wire_id or None)
-    if call_name != name:
-        spelt["name"] = said.get("name")
-    if wire_id != call_id:
-        spelt["id"] = wire_id
+    if call_name is None:
+        encoding["name"] = name  # which no call says
+    if (
+        call_name != name
+        or call_id != wire_id
+        or type(said.get("response")) is not dict
+        or said.get("parts", _SOME) == []
+    ):
+        reading.unusual = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
         result["is_error"] = True
     if "provider_state" in said:
         result["provider_state"] = said["provider_state"]
-    if wire_id is not None:
-        result.setdefault("provider_state", reading.state())["id"] = wire_id
-    for word, value in spelt.items():
-        note(result, word, reading.state, value)
+    if wire_id is not None or encoding:
+        state = result.setdefault("provider_state", reading.state())
+        if wire_id is not None:
+            state["id"] = wire_id
+        keep(state, {}, encoding)
     return result
 
 
+_SOME: Final = (None,)
 _WRAPPERS: Final = ("result", "output", "error")
 
 
 def _unwrapped(response: Any, encoding: dict[str, Any]) -> tuple[list[Block], bool]:
-    """What a tool said, out of the object that the wire demands, and whether it failed."""
+    """What a tool said, out of the object that the wire demands, and whether it failed. How it was wrapped is kept."""
     if response is ABSENT:  # null, or not there at all
-        encoding["response"] = "absent"
         return [], False
     if type(response) is not dict:  # the wire wants an object, but this is what the tool said
-        encoding["response"] = "text" if type(response) is str else "bare"
         return [{"type": "text", "text": _as_text(response)}], False
     if not response:
         return [], False
@@ -208,7 +204,7 @@ def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A call as a part."""
     if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):
         return plain_call_to_wire(block, writing, path)
-    return write_part(_CALL, "functionCall", block, writing, path)
+    return write_item(_CALL, block, writing, path)
 
 
 def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wire:
@@ -227,32 +223,13 @@ def wrapped(texts: list[str], is_error: bool, encoding: Mapping[str, Any]) -> Wi
     return {key: texts} if texts else {key: ""} if is_error else {}
 
 
-def unwrapped(said: Wire, encoding: Mapping[str, Any]) -> Any:
-    """What a tool said as it came, where that was no object."""
-    match encoding.get("response"):
-        case "absent" if not said:
-            return ABSENT
-        case "text" if type(said.get("result")) is str:
-            return said["result"]
-        case "bare" if type(said.get("result")) is str:
-            value = _parsed(said["result"])
-            return said if value is ABSENT or value is None or type(value) in (str, dict) else value
-        case _:
-            return said
-
-
 def _json_value(text: str) -> Any:
-    value = _parsed(text)
-    return ABSENT if type(value) is str or _is_texts(value) else value
-
-
-def _parsed(text: str) -> Any:
     """The JSON value that a text spells as it is spelt here."""
     try:
         value = json.loads(text)
     except InvalidRequest:
         return ABSENT
-    return value if json.dumps(value).decode() == text else ABSENT
+    return ABSENT if type(value) is str or _is_texts(value) or json.dumps(value).decode() != text else value
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -262,6 +239,9 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     """The parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
+        if len(part) > 1 and part.get("thought") is False:  # many clients say so of all that is none
+            part = {name: value for name, value in part.items() if name != "thought"}
+            reading.silent.append((len(blocks), ",".join(sorted(part))))
         if len(part) == 1 and type(text := part.get("text")) is str and text:
             blocks.append({"type": "text", "text": text})
         else:
@@ -273,8 +253,8 @@ def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     """One part of the wire. What is not shaped as the wire documents it stays whole, as an opaque block."""
     if len(part) == 1:
         if type(text := part.get("text")) is str:
-            said: Block = {"type": "text", "text": text}
-            return said if text else {**said, "provider_state": reading.state(encoding={"empty": place})}
+            reading.unusual = reading.unusual or not text
+            return {"type": "text", "text": text}
         if (plain := _plain_part(part, place, reading)) is not None:
             return plain
     try:
@@ -308,7 +288,8 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
-    members, snake = camelised(part), snaked(part)
+    members = camelised(part)
+    reading.unusual = reading.unusual or members is not part
     said = [
         name for name in members if members[name] is not None
     ]  # some clients write all members that a part can have
@@ -318,9 +299,9 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
         return None
     kind = named[0] if named else "text"
     inner: Any = members.get(kind)
-    if type(inner) is dict and kind != "text":
-        snake += [f"{kind}.{name}" for name in snaked(inner)]
-        members = {**members, kind: camelised(inner)}
+    if type(inner) is dict and (plain := camelised(inner)) is not inner:
+        reading.unusual = True
+        members = {**members, kind: plain}
     match kind:
         case "text":
             if thought:
@@ -330,21 +311,18 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
                 reading.unusual = reading.unusual or place != MODEL
             else:
                 block = read_item(_TEXT, members, {"type": "text"}, reading)
-            if not block["text"]:
-                note(block, "empty", reading.state, place)
+            reading.unusual = reading.unusual or not block["text"]
+            return block
         case "inlineData":
-            block = inline_from_wire(members, place, reading)
+            return inline_from_wire(members, place, reading)
         case "fileData":
-            block = file_from_wire(members, place, reading)
+            return file_from_wire(members, place, reading)
         case "functionCall" if place == MODEL:
-            block = _call_from_wire(members, reading)
+            return _call_from_wire(members, reading)
         case "functionResponse" if place == USER:
-            block = _result_from_wire(members, reading)
+            return _result_from_wire(members, reading)
         case _:
             return None
-    if snake:
-        note(block, "snake", reading.state, snake)
-    return block
 
 
 def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
@@ -385,16 +363,16 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     kind: str = block["type"]
     match kind:
         case "text":
-            return _text_to_wire(block, place, writing, path)
-        case "image" | "audio" | "video" | "document" if place != SYSTEM or writing.has_quirk(block, place):
+            return _text_to_wire(block, writing, path)
+        case "image" | "audio" | "video" | "document" if place != SYSTEM:
             return medium_to_wire(block, place, writing, path)
         case "tool_use" if place == MODEL:
             return call_to_wire(block, writing, path)
-        case "thinking" if place == MODEL or writing.has_quirk(block, place):
-            return _thinking_to_wire(block, place, writing, path)
+        case "thinking" if place == MODEL:
+            return _thinking_to_wire(block, writing, path)
         case "redacted_thinking" if place == MODEL:
             return _foreign_thinking(block, writing, path)
-        case "opaque" if place != SYSTEM or writing.has_quirk(block, place):
+        case "opaque" if place != SYSTEM:
             return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result" if place != RESULT:
             message = f"a {kind} does not stand in a message of this role"
@@ -408,21 +386,11 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
 
 
-def _text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    text: str = block["text"]
-    if not text and not _came_empty(block, place, writing):
+def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
+    if not block["text"] and not writing.owned(block).get("signature"):  # which is the provider's own and goes back
         _report_empty(writing, path)
         return None
-    return write_part(_TEXT, "text", block, writing, path)
-
-
-def _came_empty(block: Block, place: str, writing: Writing) -> bool:
-    """Whether an empty text carries a signature, which is the provider's own and goes back, or was read so in this place."""
-    return (
-        writing.whole
-        or bool(writing.owned(block).get("signature"))
-        or (writing.same_origin and writing.encoding_of(block).get("empty") == place)
-    )
+    return write_item(_TEXT, block, writing, path)
 
 
 def _report_empty(writing: Writing, path: Path) -> None:
@@ -444,17 +412,17 @@ def is_own_thinking(block: Block, writing: Writing) -> bool:
     return provider is not None and provider == writing.endpoint.provider
 
 
-def _thinking_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     text, signature = block["text"], block.get("signature")
     if not is_own_thinking(block, writing):
         if not signature and "provider_state" not in block:
             message = "reasoning is only taken back from where it came"
             return placeholder_or_drop(block, writing, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
-    if not text and not signature and not _came_empty(block, place, writing):
+    if not text and not signature and not writing.owned(block).get("signature"):
         _report_empty(writing, path)
         return None
-    return write_part(_THINKING, "text", block, writing, path)
+    return write_item(_THINKING, block, writing, path)
 
 
 def _read_text(raw: Any, block: Block, _: Any) -> None:
@@ -463,22 +431,21 @@ def _read_text(raw: Any, block: Block, _: Any) -> None:
     block["text"] = raw
 
 
-def _read_proof(raw: Any, block: Block, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("thoughtSignature")
-    block["signature"] = raw
+def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
+    if signature := signature_from_wire(raw, reading):
+        block["signature"] = signature
 
 
 def _write_proof(block: Block, writing: Writing, path: Path) -> Any:
     """The signature of reasoning, which is a member of the block."""
     signature, beside = block.get("signature"), written_signature(block, writing)
     where = (*path, "provider_state", "signature")
-    if signature or (signature == "" and writing.same_origin):
+    if signature:
         if beside is not ABSENT:
             message = "the block has a signature of its own"
             writing.loss.drop(where, "combination", "representation", message)
         return signature
-    if beside is not ABSENT and beside:
+    if beside is not ABSENT:
         message = "reasoning has its signature as a member"
         writing.loss.move(where, (*path, "signature"), "combination", "representation", message)
     return beside
@@ -492,7 +459,6 @@ _THINKING: Final = Row(
         ("text",),
         _read_text,
         lambda block, writing, path: block["text"],
-        respell=lambda word, written: written or ABSENT,
         always=True,
     ),
     Member("thoughtSignature", ("signature",), _read_proof, _write_proof),
@@ -511,12 +477,11 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         return placeholder_or_drop(
             block, writing, path, "foreign_state", "an item of another provider has no meaning here"
         )
-    odd = writing.has_quirk(block, place)
-    if not block["value"] and not odd:
+    if not block["value"]:
         return placeholder_or_drop(block, writing, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])
     kind = kind_of(value)
-    if not odd and _is_out_of_place(block, kind, place, writing):
+    if _is_out_of_place(block, kind, place, writing):
         return placeholder_or_drop(block, writing, path, "unsupported_block", "the item has no form in this place")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
@@ -527,7 +492,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> bool:
     """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
-    if place != _PLACES.get(kind, place) or "odd" in writing.encoding_of(block):
+    if place != _PLACES.get(kind, place):
         return True
     if place == RESULT and kind not in ("inlineData", "fileData"):
         return True
@@ -572,9 +537,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     said = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
     if wire_id is not None:
         said["id"] = wire_id
-    if encoding and writing.same_origin:
-        _spell(said, encoding, writing)
-    if media or late or (encoding.get("parts") and writing.same_origin):
+    if media or late:
         said["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
@@ -583,16 +546,18 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
-    return write_part(_RESULT, "functionResponse", said, writing, path)
+    return write_item(_RESULT, said, writing, path)
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
-    """The wire name and id of the call that a result answers. A result of none goes back only as it came."""
+    """The wire name and id of the call that a result answers; of one that came without a call, its own."""
     call = writing.calls.get(block["tool_use_id"])
-    if call is None and not (writing.paired and "name" in encoding):
-        message = "no call before this result has its id"
-        raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
-    return call or ("", None)
+    if call is None:
+        if "name" not in encoding:
+            message = "no call before this result has its id"
+            raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
+        return encoding["name"], writing.owned(block).get("id")
+    return call
 
 
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
@@ -607,14 +572,3 @@ def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
         return part_to_wire(item, RESULT, writing, path)
     report_beside(item, frozenset(("text",)), "a text of a result has no members of its own", writing, path)
     return {"text": item["text"]}
-
-
-def _spell(response: Wire, encoding: Mapping[str, Any], writing: Writing) -> None:
-    """Puts back what a result left out, and by what it named its call where that is still read as the same call."""
-    for name in ("name", "id"):
-        if name in encoding and writing.paired:
-            if encoding[name] is None:
-                response.pop(name, None)
-            else:
-                response[name] = encoding[name]
-    response["response"] = unwrapped(response["response"], encoding)

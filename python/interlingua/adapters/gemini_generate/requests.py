@@ -43,15 +43,18 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
+    Read,
+    begins_with_call,
     contents_from_wire,
     contents_to_wire,
-    record_names,
-    record_quirks,
+    demands_signatures,
     system_from_wire,
 )
-from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.context import Reading, Writing, unmeasured
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
     CAMEL,
@@ -61,9 +64,11 @@ from interlingua.adapters.gemini_generate.tables import (
     NAME,
     PATH,
     RANGES,
+    RESULTS,
     SNAKE,
     TIERS,
     UNREADABLE,
+    fits_name,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
@@ -125,7 +130,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
-    contents_from_wire(contents, reading, messages)
+    several = contents_from_wire(contents, reading, messages)
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -133,12 +138,38 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if not contents:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading)
+    _keep_names(request, encoding, reading)
+    if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
+        messages, range(len(messages))
+    ):
+        encoding["call_first"] = True
     keep_read(request, encoding)
     request["provider_state"] = reading.state(encoding=encoding)
     _BODY.keep(request, body, endpoint, unusual=_is_unusual(request, body))
-    record_quirks(request, encoding, reading, endpoint, _with_format)
+    if reading.unusual:
+        note_disorder(messages, RESULTS, endpoint.state)
+    model = (request.get("model") or "").partition(":")[2]
+    if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
+        reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
+        read = Read(body.get("systemInstruction"), contents, several)
+        contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
+
+
+def _keep_names(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
+    """Keeps the names of tools that do not fit the grammar, and those of two tools."""
+    names: set[str] = set()
+    again: list[str] = []
+    for tool in request.get("tools") or ():
+        if tool.get("kind") == "provider":
+            continue
+        if tool["name"] in names:
+            again.append(tool["name"])
+        names.add(tool["name"])
+    if again:
+        encoding["again"] = again
+    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
+        encoding["names"] = sorted(odd)
 
 
 def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:

@@ -1,7 +1,6 @@
 """Answers both ways, and their usage."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
@@ -13,7 +12,6 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._as_read import note
 from interlingua.adapters._kit import (
     NOTHING,
     THINKING_MEMBERS,
@@ -24,6 +22,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
@@ -140,8 +139,19 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
-        choices.append(choice_from_wire(candidate, blocks, position, endpoint))
-    return unwrap_answer_call(assembled(body, choices, endpoint)), []
+        choice = choice_from_wire(candidate, blocks, endpoint)
+        if may_differ(
+            reading.unusual
+            or bool(reading.silent)
+            or not parts
+            or candidate["content"] is parts
+            or not _is_usual(candidate, position)
+        ):
+            if parts and candidate["content"] is not parts:
+                keep_message(choice["message"], candidate["content"], reading)
+            _keep(choice, candidate, position, endpoint)
+        choices.append(choice)
+    return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
 
 def call_prefix(body: Wire, position: int) -> str:
@@ -153,16 +163,13 @@ def call_prefix(body: Wire, position: int) -> str:
 _CANDIDATE: Final = frozenset(("content", "finishReason", "index", "logprobsResult"))
 
 
-def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
+def choice_from_wire(candidate: Wire, blocks: list[Block], endpoint: Endpoint) -> dict[str, Any]:
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
-    said: Wire = content if type(content) is dict else {}
-    parts: Any = content if type(content) is list else said.get("parts")
-    extra = {name: value for name, value in said.items() if name not in ("role", "parts")}
-    if extra:
+    if type(content) is dict and (extra := {name: value for name, value in content.items() if name not in CONTENT}):
         message["provider_state"] = endpoint.state(fields=extra)
     raw = candidate.get("finishReason")
     if type(raw) is int:
@@ -180,26 +187,35 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
-    index = candidate.get("index")
-    usual = type(index) is int and index == position and raw is not None and candidate["finishReason"] is raw
-    if may_differ(not (usual and type(parts) is list and said.get("role") == MODEL)):
-        came = {name: candidate[name] for name in _AROUND if name in candidate}
-        keep_item(choice, came, _around(parts if type(parts) is list else [], extra, position, raw), endpoint, [])
     return choice
 
 
-_AROUND: Final = ("content", "index", "finishReason")
+def _is_usual(candidate: Wire, position: int) -> bool:
+    """Whether a candidate is written as it came, but for what its parts say."""
+    index, finish = candidate.get("index"), candidate.get("finishReason", "")
+    return (
+        type(index) is int and index == position and type(finish) is str and candidate["content"].get("role") == MODEL
+    )
 
 
-def _around(parts: list[Any], extra: Mapping[str, Any], position: int, finish: str | None) -> Wire:
-    """A candidate around what it says."""
-    candidate: Wire = {"content": {**extra, "role": MODEL, "parts": parts}, "index": position}
-    if finish is not None:
-        candidate["finishReason"] = finish
-    return candidate
+def _keep(choice: dict[str, Any], candidate: Wire, position: int, endpoint: Endpoint, *, parts: bool = True) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came; not the `parts` of a stream."""
+    loss = Loss()
+    written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
+    if not parts:
+        candidate = {**candidate, "content": {**candidate["content"], "parts": written["content"]["parts"]}}
+    keep_item(choice, candidate, written, endpoint, loss.entries)
 
 
-def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> Response:
+def streamed_choice(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
+    """One answer of a stream, out of its blocks and the candidate around them."""
+    choice = choice_from_wire(candidate, blocks, endpoint)
+    if may_differ(not _is_usual(candidate, position)):
+        _keep(choice, candidate, position, endpoint, parts=False)
+    return choice
+
+
+def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire], endpoint: Endpoint) -> Response:
     """The canonical answer of a body whose candidates have been read."""
     if choices:
         first, *others = choices
@@ -224,13 +240,25 @@ def assembled(body: Wire, choices: list[dict[str, Any]], endpoint: Endpoint) -> 
                 fields[name] = value
     if fields:
         state["fields"] = {**fields, **state.get("fields", {})}
-    if not choices:
-        given: Any = body.get("candidates")
-        came = "absent" if "candidates" not in body else "null" if given is None else "empty"
-        note(response, "candidates", endpoint.state, came)
-    elif "promptFeedback" in fields and not response["message"]["content"] and _is_blocked(response, state):
-        note(response, "candidates", endpoint.state, "given")  # other blocked prompts have none
+    if may_differ(not choices or "promptFeedback" in fields):
+        written = _body_of(
+            response, candidates or [_candidate(response, 0, Writing(response, endpoint, Loss()), ())], state
+        )
+        came = {"candidates": candidates} if choices else {key: body[key] for key in ("candidates",) if key in body}
+        keep_item(response, came, written, endpoint, [], kept_as=_BODY)
     return response
+
+
+_BODY: Final = "body"
+"""The place of how the candidates of an answer came, which is the first of them, too."""
+
+
+def _body_of(response: Response, candidates: list[Wire], state: Any) -> Wire:
+    """The body around candidates. An answer whose prompt was blocked before anything was said has none."""
+    silent = _is_blocked(response, state) and response["finish_reason"] == "content_filter"
+    if silent and not response["message"]["content"] and not response.get("alternatives"):
+        return {}
+    return {"candidates": candidates}
 
 
 def _blocked(body: Wire, endpoint: Endpoint) -> dict[str, Any]:
@@ -286,26 +314,18 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     loss = Loss()
     writing = Writing(response, endpoint, loss)
     state = writing.owned(response)
-    encoding = writing.encoding_of(response)
-    body: Wire = {}
     alternatives: list[dict[str, Any]] = response.get("alternatives") or []
     try:
-        candidates = [_candidate(response, 0, writing, ())]
+        candidates = [_candidate_as_it_came(response, 0, writing, ())]
         for position, choice in enumerate(alternatives):
             writing.calls.clear()
-            candidates.append(_candidate(choice, position + 1, writing, ("alternatives", position)))
+            candidates.append(_candidate_as_it_came(choice, position + 1, writing, ("alternatives", position)))
     except UNREADABLE as problem:
         message = "a block lacks a member or has one of a wrong type"
         raise InvalidRequest(message, path="/message/content") from problem
-    missing = encoding.get("candidates") or ("absent" if _is_blocked(response, state) else None)
-    if response["finish_reason"] != ("content_filter" if _is_blocked(response, state) else "other"):
-        missing = None  # an edit made it another end
-    if missing in _GIVEN or response["message"]["content"] or alternatives:
-        body["candidates"] = candidates
-    else:
+    body = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, kept_as=_BODY)
+    if not body.get("candidates"):
         report_logprobs(response, loss, ())  # they stand in a candidate
-        if missing != "absent":
-            body["candidates"] = [] if missing == "empty" else None
     fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
     if "usage" in response:
         body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.same_origin)
@@ -328,7 +348,6 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
     return body, loss.entries
 
 
-_GIVEN: Final = (None, "given")
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
 """What the wire does not count apart."""
 
@@ -340,15 +359,22 @@ def _is_blocked(response: Response, state: Any) -> bool:
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
-def _is_silent(choice: dict[str, Any], writing: Writing) -> bool:
-    """Whether an own answer ended as one does that has no candidate."""
-    blocked = _is_blocked(choice, writing.owned(choice))
-    return blocked and choice["finish_reason"] == "content_filter" and not choice["message"]["content"]
+def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
+    before = len(writing.loss.entries)
+    candidate = _candidate(choice, position, writing, path)
+    said: dict[str, Any] = {
+        name: choice[name] for name in _CHOICE if name in choice
+    }  # the first of them is the whole answer
+    return put_back_item(choice, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss, said)
+
+
+_CHOICE: Final[tuple[str, ...]] = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     message = choice["message"]
     writing.message = message
+    before = len(writing.loss.entries)
     state = writing.owned(choice)
     fields = (state.get("fields") or {}).get("choice")
     fields = fields if isinstance(fields, dict) else {}
@@ -362,9 +388,12 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         if part is not None:
             parts.append(part)
             written.append((index, block))
-    extra = writing.owned(message).get("fields") or NOTHING
-    candidate: Wire = _around(parts, extra, position, _finish_to_wire(choice, writing, path))
-    candidate = put_back_item(choice, candidate, writing.endpoint, [], writing.loss)
+    content: Wire = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
+    reported = writing.loss.entries[before:]
+    content = put_back_item(message, content, writing.endpoint, reported, writing.loss)
+    candidate: Wire = {"content": content, "index": position}
+    if (finish := _finish_to_wire(choice, writing, path)) is not None:
+        candidate["finishReason"] = finish
     if writing.same_origin:
         if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]
@@ -389,7 +418,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
 def _finish_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> str | None:
     reason, blocks = choice["finish_reason"], choice["message"]["content"]
     raw: str | None = choice.get("finish_reason_raw")
-    if writing.same_origin and (finish_reason(raw, blocks) == reason or _is_silent(choice, writing)):
+    if writing.same_origin and (finish_reason(raw, blocks) == reason or _is_blocked(choice, writing.owned(choice))):
         return raw
     word = FINISH_WORD.get(reason, "OTHER")
     report_end(choice, finish_reason(word, blocks), writing.loss, path)

@@ -17,8 +17,8 @@ from interlingua.adapters.gemini_generate.parts import block_from_part
 from interlingua.adapters.gemini_generate.responses import (
     assembled,
     call_prefix,
-    choice_from_wire,
     cite,
+    streamed_choice,
     usage_from_wire,
 )
 from interlingua.canonical import json
@@ -117,8 +117,13 @@ class _Answer(Answer):
             self.cut_off()
 
     def _response(self) -> dict[str, Any]:
-        choices = [choice.read(place) for place, (_, choice) in enumerate(sorted(self.choices.items()))]
-        return assembled(self.body, choices, self.endpoint)
+        choices = [choice for _, choice in sorted(self.choices.items())]
+        candidates = [choice.candidate() for choice in choices]
+        read = [
+            streamed_choice(candidate, choice.content, place, self.endpoint)
+            for place, (choice, candidate) in enumerate(zip(choices, candidates, strict=True))
+        ]
+        return assembled(self.body, read, candidates, self.endpoint)
 
     def arrived(self) -> dict[str, Any] | None:
         """What had arrived."""
@@ -270,11 +275,9 @@ class _Choice(Blocks):
         elif self.kind:
             self.content[-1] = self._text()
 
-    def read(self, place: int) -> dict[str, Any]:
-        """The choice at its place in the answer, as the unary answer is read."""
-        content = {"role": MODEL, **self.around, "parts": []}
-        candidate = {"index": self.number, **self.members, "content": content}
-        return choice_from_wire(candidate, self.content, place, self.reading.endpoint)
+    def candidate(self) -> Wire:
+        """The candidate as a unary answer has it, but for its parts."""
+        return {"index": self.number, **self.members, "content": {"role": MODEL, **self.around, "parts": []}}
 
 
 # ---------------------------------------------------------------------------------------------------- patches

@@ -121,10 +121,3 @@ def camelised(item: Wire) -> Wire:
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
             for name, value in item.items()}  # fmt: skip
-
-
-def snaked(item: Wire) -> list[str]:
-    """The names of an item that stand in the second case."""
-    if SNAKE.isdisjoint(item):
-        return []
-    return [name for name in item if name in CAMEL and CAMEL[name] not in item]

@@ -554,12 +554,10 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spelt["/content"] = {"word": content[0]["type"]}
         else:
             blocks = [_said_from_wire(part, reading, full=full) for part in content]
-            for at, part in enumerate(content if full else ()):
-                if blocks[at]["type"] == "text" and not blocks[at].get("refusal"):
-                    for name in _OF_PARTS:
-                        if part.get(name) is None:
-                            spelt[f"/content/{at}/{name}"] = {**_UNSAID, "raw": None} if name in part else {**_UNSAID}
-            reading.unusual = reading.unusual or (not full and len(blocks) == 1)
+            if full:
+                _keep_lists(content, blocks, spelt, reading)
+            elif len(blocks) == 1:
+                reading.unusual = True
     else:
         return None
     first = blocks[0]
@@ -583,9 +581,23 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     return blocks
 
 
+def _keep_lists(parts: list[Wire], blocks: list[Block], spelt: Spelt, reading: Reading) -> None:
+    """Keeps which lists texts of a full item do not have, though they are written with them."""
+    for part, block in zip(parts, blocks, strict=True):
+        lacks = [name for name in _OF_PARTS if part.get(name) is None]
+        if not lacks or block["type"] != "text" or block.get("refusal"):
+            continue
+        if len(parts) > 1 or not within(part, _TEXT):
+            reading.unusual = True
+            return
+        lists = {name: part.get(name) or [] for name in _OF_PARTS}
+        written = written_is({"type": "output_text", "text": part["text"], **lists})
+        for name in lacks:
+            spelt[f"/content/0/{name}"] = {"raw": None, "written": written} if name in part else {"written": written}
+
+
+_TEXT: Final = frozenset(("type", "text", "annotations", "logprobs"))
 _MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
-_UNSAID: Final = {"written": written_is([])}
-"""A list of a part in which nothing is, which was not there."""
 _MESSAGE_TYPE: Final = written_is("message")
 _COMPLETED: Final = written_is("completed")
 _WHOSE: Final = frozenset(("adapter", "provider", "origin"))
