@@ -154,6 +154,9 @@ def read_keys(file: Path) -> list[Key]:
     rows: Any = given.get("keys") if isinstance(given, dict) else None
     if not isinstance(rows, list):
         raise InvalidRequest(f'{file} must hold {{"keys": [...]}}', path="/keys")
+    if not rows:
+        # without keys anyone may call: that is not what the file was given for
+        raise InvalidRequest(f"{file} holds no key; interlingua key NAME makes one", path="/keys")
     keys = [_key(row, f"/keys/{position}") for position, row in enumerate(rows)]
     for member in ("name", "digest"):
         values = [getattr(key, member) for key in keys]

@@ -90,6 +90,15 @@ def test_usage_errors_are_json_where_json_is_asked_for() -> None:
         assert json.loads(done.stdout)["error"]["category"] == "invalid_request"
 
 
+def test_usage_errors_name_the_help_of_their_command() -> None:
+    """And a database that cannot be opened says what to look at."""
+    assert line_of(run("launch")).endswith("see interlingua launch --help")
+    assert line_of(run("nonsense")).endswith("see interlingua --help")
+    lost = run("serve", "--port", "0", "--sessions", "sqlite:////nonexistent/chats.db")
+    assert lost.returncode == 1
+    assert "its folder must exist and be writable (SQLITE_CANTOPEN)" in line_of(lost)
+
+
 # ------------------------------------------------------------------------------------------------ what is read
 
 

@@ -144,6 +144,7 @@ async def _ask(at: Any, headers: dict[str, str]) -> Any:
 
 
 WRONG: dict[str, tuple[Any, str]] = {
+    "none": ({"keys": []}, "/keys"),
     "no list": ({"keys": {}}, "/keys"),
     "no object": ({"keys": [1]}, "/keys/0"),
     "no name": ({"keys": [{"sha256": "0" * 64}]}, "/keys/0/name"),

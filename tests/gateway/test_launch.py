@@ -61,12 +61,33 @@ def test_an_agent_is_answered_and_what_it_took_is_told(agent: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", WIRES)
-def test_what_an_agent_is_told_is_printed(name: str) -> None:
-    """Without starting anything."""
-    done = run("launch", name, "--replay", "--model", "replay:gpt-5.4", "--print-env", "--port", "9123")
+def test_what_starts_an_agent_is_printed(name: str, tmp_path: Path) -> None:
+    """For a shell: each word reaches the agent as `launch` would give it, and the files that it names are there."""
+    script = tmp_path / name
+    script.write_text(
+        f"#!{sys.executable}\nimport json, os, sys\nprint(json.dumps([sys.argv[1:], dict(os.environ)]))\n"
+    )
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    cache = tmp_path / "cache"
+    done = run(
+        "launch", name, "--replay", "--model", "replay:gpt-5.4", "--print-env", "--port", "9123",
+        XDG_CACHE_HOME=str(cache),
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1].split()[0] == name
-    assert "http://127.0.0.1:9123" in done.stdout or name in ("opencode", "pi")
+    environment = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    started = subprocess.run(
+        ["/bin/sh", "-c", done.stdout], env=environment, capture_output=True, text=True, check=True
+    )
+    arguments, variables = json.loads(started.stdout)
+    expected = settings(name, "http://127.0.0.1:9123", "interlingua", "gpt-5.4", cache / "interlingua" / name)
+    assert arguments == list(expected.arguments)
+    assert expected.environment.items() <= variables.items()
+    for value in expected.environment.values():
+        assert not value.startswith(str(cache)) or Path(value).exists()
+    told = done.stderr.strip()
+    policy = cache / "interlingua" / name / "policy.json"
+    assert told.endswith(f"interlingua serve --no-grpc --policy {policy} --http-port 9123 --replay")
+    assert json.loads(policy.read_text()) == {"version": 1, "serve": {"*": "replay:gpt-5.4"}}
 
 
 @pytest.mark.parametrize(

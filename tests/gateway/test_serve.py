@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -170,3 +171,48 @@ def test_events_are_logged_where_their_fields_are_shown(form: str) -> None:
         (entry,) = map(json.loads, decided)
         assert entry["level"] == "info"
         assert entry["event"]["payload"]["chosen_model"] == "replay:claude-sonnet-4-6"
+
+
+STRANGE = {"messages": [{"role": "user", "content": "Hi"}], "max_tokens": 9}
+
+
+def test_what_a_stranger_is_told() -> None:
+    """Without a key and a policy: where the page is, that no key is there, and at each mistake what to write instead."""
+    command = [sys.executable, "-m", "interlingua", "serve", "--no-grpc", "--http-port", "0"]
+    environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None
+        first, second = process.stdout.readline(), process.stdout.readline()
+        place = second.removeprefix("the page: ").strip()
+        assert first == f"serving HTTP on {place.removeprefix('http://').removesuffix('/')}\n"
+
+        def told(path: str, body: Any = None, method: str | None = None, type: str = "application/json") -> str:
+            data = None if body is None else json.dumps(body).encode()
+            asked = urllib.request.Request(f"{place}{path}", data, {"content-type": type}, method=method)
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(asked, timeout=20)
+            found = json.loads(refused.value.read())
+            return found.get("error", found)["message"]
+
+        page = urllib.request.Request(place, headers={"accept": "text/html"})
+        with urllib.request.urlopen(page, timeout=20) as answer:
+            assert answer.read().startswith(b"<!doctype html>")
+        bare = told("v1/messages", STRANGE | {"model": "gpt-5.4"})
+        assert "set ANTHROPIC_API_KEY" in bare
+        assert "write openai:gpt-5.4" in bare
+        assert "write provider:name" in told("v1/messages", STRANGE | {"model": "gpt-99", "stream": True})
+        named = told("v1/messages", STRANGE | {"model": "openai:gpt-5.4"})
+        assert named.endswith("set OPENAI_API_KEY")
+        assert told("v1/messages").startswith(
+            "this gateway does not serve GET /v1/messages; there are POST /v1/messages,"
+        )
+        elsewhere = told("v1/complete", {})
+        for path in ("/v1/messages", "/v1/chat/completions", "/v1/responses", "/api/chat", "/v2/chat"):
+            assert f"POST {path}" in elsewhere
+        assert "application/json" in told("interlingua.v1.InterlinguaService/Adapt", {}, type="text/plain")
+        process.send_signal(signal.SIGTERM)
+        _, log = process.communicate(timeout=20)
+    assert "interlingua providers" in log
+    assert "anthropic_messages gpt-5.4 → -: 401 authentication in" in log

@@ -692,6 +692,17 @@ async def test_bad_input_on_every_method(start: Any) -> None:
             assert error.code() is grpc.StatusCode.INVALID_ARGUMENT, (position, error.code(), error.details())
 
 
+async def test_what_is_missing_is_named(start: Any) -> None:
+    """Where one of several fields has to be set, the error lists them."""
+    async with start() as served:
+        adapt = await failure(served.stub.Adapt(service.AdaptRequest()))
+        estimate = await failure(served.stub.Estimate(service.EstimateRequest()))
+        check = await failure(served.stub.Check(service.CheckRequest()))
+    assert "set one of request, response, request_json" in (adapt.details() or "")
+    assert "usage_json" in (estimate.details() or "")
+    assert "value_json" in (check.details() or "")
+
+
 async def test_bytes_that_are_no_message(start: Any) -> None:
     """Even what cannot be parsed at all leaves the server standing."""
     async with start() as served:

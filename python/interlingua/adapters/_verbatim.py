@@ -135,6 +135,8 @@ class Items:
         first = positions[0]
         if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
             return wire  # more is said in its place than was then
+        if "reported" in came and "spelt" in came and not _fits(came["spelt"], wire):
+            return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
         return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
@@ -207,7 +209,7 @@ def put_back_item(
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
-    if came is None:
+    if came is None or ("reported" in came and "spelt" in came and not _fits(came["spelt"], written)):
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
@@ -509,7 +511,17 @@ def _anchor(written: Any, steps: list[str]) -> Any:
 _steps: Final = lru_cache(1024)(parse_pointer)
 
 
-def _value(written: Any, steps: list[str]) -> Any:
+def _fits(spelt: Spelt, written: Any) -> bool:
+    """Whether all that is kept of an item may be put back: a report is of all that it says."""
+    for there, kept in spelt.items():
+        if "word" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, _steps(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
+
+
+def _value(written: Any, steps: Sequence[str]) -> Any:
     """What is written at a place."""
     for step in steps:
         if type(written) is list and step.isdecimal() and int(step) < len(written):

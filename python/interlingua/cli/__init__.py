@@ -117,7 +117,8 @@ def run(arguments: Sequence[str]) -> int:
             raise
         words = " ".join(problem.format_message().split())  # type: ignore[attr-defined]
         if words:  # without any, the help was shown
-            told = InvalidRequest(f"{words.rstrip('.')}; see interlingua --help")
+            command = getattr(getattr(problem, "ctx", None), "command_path", "interlingua")
+            told = InvalidRequest(f"{words.rstrip('.')}; see {command} --help")
             return report_error(told, as_json="--json" in arguments)
         return 2
     return status if isinstance(status, int) else 0

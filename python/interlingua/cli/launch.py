@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import shutil
 import signal
 import sys
@@ -12,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.cli._shared import Data, Replay, Retries, client_of, registry_of, say, write
 
@@ -30,7 +32,7 @@ def launch(
     policy: Annotated[Path | None, typer.Option(help="Routing policy instead: it decides who answers.")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the gateway; 0 takes a free one.")] = 0,
     print_env: Annotated[
-        bool, typer.Option("--print-env", help="Print what the agent would be told, and start nothing.")
+        bool, typer.Option("--print-env", help="Print what starts the agent, for a shell, and start nothing.")
     ] = False,
     retry: Retries = "standard",
     replay: Replay = False,
@@ -55,10 +57,12 @@ def launch(
     else:
         rules = policy
     if print_env:
-        with tempfile.TemporaryDirectory() as place:
-            chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, Path(place))
-            lines = [f"{variable}={value}" for variable, value in chosen.environment.items()]
-            write("\n".join([*lines, " ".join((agent, *chosen.arguments))]).encode() + b"\n")
+        folder = _own() / agent
+        folder.mkdir(exist_ok=True, mode=0o700)
+        chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, folder)
+        lines = [f"export {variable}={shlex.quote(value)}" for variable, value in chosen.environment.items()]
+        write("\n".join([*lines, shlex.join((agent, *chosen.arguments))]).encode() + b"\n")
+        say(f"interlingua: this wants a gateway: {_gateway(rules, folder, port, replay=replay)}")
         return
     if shutil.which(agent) is None:
         raise InvalidRequest(f"{agent} is not installed: npm install --global {PACKAGES[agent]}")
@@ -69,6 +73,27 @@ def launch(
     raise typer.Exit(status)
 
 
+def _own() -> Path:
+    """The folder for files of agents: one of them reads such only from a folder that nobody else may write to."""
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlingua"
+    own.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return own
+
+
+def _gateway(rules: Data | Path, folder: Path, port: int, *, replay: bool) -> str:
+    """The command that starts a gateway as `launch` would. Writes the policy that it needs."""
+    if not isinstance(rules, Path):
+        file = folder / "policy.json"
+        file.write_bytes(json.dumps(rules))
+        rules = file
+    options = ["--no-grpc", "--policy", str(rules)]
+    if port:
+        options += ["--http-port", str(port)]
+    if replay:
+        options.append("--replay")
+    return shlex.join(["interlingua", "serve", *options])
+
+
 async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port: int, name: str) -> int:
     from interlingua.gateway import server
     from interlingua.gateway.agents import settings
@@ -76,15 +101,12 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
 
     gateway = Gateway(client, routing)
     running = await server.start(gateway, port=port)
-    # one of the agents reads files only from a folder that nobody else may write to
-    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlingua"
-    own.mkdir(parents=True, exist_ok=True, mode=0o700)
     # Ctrl-C is for the agent, which shares the terminal
     loop = asyncio.get_running_loop()
     with suppress(NotImplementedError):
         loop.add_signal_handler(signal.SIGINT, lambda: None)
     try:
-        with tempfile.TemporaryDirectory(dir=own) as place:
+        with tempfile.TemporaryDirectory(dir=_own()) as place:
             chosen = settings(agent, f"http://127.0.0.1:{running.port}", _NO_KEY, name, Path(place))
             process = await asyncio.create_subprocess_exec(
                 agent, *chosen.arguments, *arguments, env={**os.environ, **chosen.environment}

@@ -338,6 +338,8 @@ async def _serve(
             http["tls"] = http_server.Tls(certificate, key, authority) if certificate and key else None
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
+        if about["provider"] != "replay" and not orphan:
+            _tell_lack_of_keys(client.registry)
         client.registry.settle()
         _pass_over_what_stays()
         _tell(about, as_json=as_json)
@@ -348,7 +350,8 @@ async def _serve(
             await one.stop(0)
         await _close(client, sessions)
         if isinstance(problem, OSError) and len(running) < (grpc is not None) + (http is not None):
-            raise InvalidRequest(str(problem)) from None
+            option = "--host, --port" if len(running) < (grpc is not None) else "--host, --http-port"
+            raise InvalidRequest(f"{problem}; another place: {option}") from None
         raise
     await stopping.wait()
     logging.getLogger("interlingua.service").info("draining")
@@ -367,9 +370,19 @@ def _tell(about: Mapping[str, Any], *, as_json: bool) -> None:
     lines = [f"serving {what} on {host}:{port}" for what, port in places.items() if port is not None]
     if "unix" in about:
         lines.insert(0, f"serving gRPC on unix:{about['unix']}")
+    if (page := about.get("http_port")) is not None:
+        lines.append(f"the page: {'https' if about.get('tls') else 'http'}://{host}:{page}/")
     if "workers" in about:
         lines.append(f"with {about['workers']} workers")
     write("".join(f"{line}\n" for line in lines).encode())
+
+
+def _tell_lack_of_keys(registry: Any) -> None:
+    """Says so where no provider has a key: else the first call would tell."""
+    standing = [registry.standing(name) for name in registry.providers()]
+    if not any(one["configured"] and not one["local"] for one in standing):
+        told = "no provider's key is in the environment; interlingua providers tells which variable each wants"
+        logging.getLogger("interlingua.service").info(told)
 
 
 def _end_with_parent(stopping: asyncio.Event) -> None:

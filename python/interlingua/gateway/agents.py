@@ -1,6 +1,6 @@
 """
 Coding agents as clients of a gateway: what each is told so that it talks to one. Everything is said by its environment,
-its arguments, or files in a folder that is thrown away; the user's own files are never written.
+its arguments, or files in a folder for nothing else; the user's own files are never written.
 """
 
 import json
@@ -40,8 +40,8 @@ class Settings:
 def settings(agent: str, url: str, key: str, model: str, folder: Path) -> Settings:
     """What an agent needs to be a client of the gateway at `url`.
 
-    `key` is one of the gateway's own (any text where it has none), `model` the name to ask for, `folder` an empty one
-    for files that only this run reads.
+    `key` is one of the gateway's own (any text where it has none), `model` the name to ask for, `folder` one for files
+    that nothing else reads.
     """
     match agent:
         case "claude":

@@ -38,13 +38,12 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
         scope = {"type": "http", "method": method, "path": path}
         return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
-    async def elsewhere(request: Request, problem: Exception) -> Response:
+    async def elsewhere(request: Request, _: Exception) -> Response:
         if gateway.passing is not None:
             passed = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
             if passed is not None:
                 return passed
-        status = problem.status_code if isinstance(problem, HTTPException) else 404
-        return refused(request, _unknown(request, status, stored=gateway.objects is not None))
+        return refused(request, _unknown(request, stored=gateway.objects is not None))
 
     of_faces = faces.routes(gateway)
     routes = all_routes(gateway, of_faces)
@@ -83,11 +82,10 @@ def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) ->
     return answer
 
 
-def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
-    served = ", ".join(sorted({f"{method} {path}" for method, path in faces.paths(faces.of(request), stored=stored)}))
-    if status == 405:
-        return Refused("not_found", f"this path is not served with {request.method}; there are {served}", 405)
-    return not_found(f"this gateway does not serve {request.url.path[:200]}; there are {served}")
+def _unknown(request: Request, *, stored: bool) -> Refused:
+    served = [f"{method} {path}" for method, path in faces.alike(request, stored=stored)]
+    asked = f"{request.method} {request.url.path[:200]}"
+    return not_found(f"this gateway does not serve {asked}; there are {', '.join(dict.fromkeys(served))}")
 
 
 def _own(gateway: Gateway) -> list[BaseRoute]:

@@ -100,7 +100,8 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
             try:
                 key = await gateway.caller(request)
                 if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-                    return Response(status_code=415, headers={"accept-post": _JSON})
+                    told = f"the content type is to be {_JSON}; with curl: -H 'content-type: {_JSON}'"
+                    return _no_call(415, told, **{"accept-post": _JSON})
                 asked = _parsed(await read_body(request, gateway.limits.body), taken)
                 given = await verb(request, key, asked)
                 headers = dict(getattr(request.state, "headers", {}))
@@ -113,7 +114,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
     async def unknown(request: Request) -> Response:
         name = request.path_params["name"]
         if name in verbs:
-            return Response(status_code=405, headers={"allow": "POST"})
+            return _no_call(405, "a verb is called with POST", allow="POST")
         there = ", ".join(verbs)
         problem = not_found(f"the service has no such verb over HTTP; it has {there}. Streams are served over gRPC")
         return failed(request, problem, "unimplemented")
@@ -122,6 +123,11 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
         *(Route(f"{PREFIX}{name}", operation(name, verb), methods=["POST"]) for name, verb in verbs.items()),
         Route(f"{PREFIX}{{name:path}}", unknown, methods=["GET", "POST", "PUT", "DELETE"]),
     ]
+
+
+def _no_call(status: int, message: str, **headers: str) -> Response:
+    """What is told of a call of HTTP that is none of Connect, which has no code for it."""
+    return Response(json.dumps({"code": "unknown", "message": message}), status, headers, _JSON)
 
 
 async def _generated(

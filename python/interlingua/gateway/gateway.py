@@ -363,11 +363,12 @@ class Running:
         self.access.record(self.key, call.usage)
         self.metrics.end(call)
         _LOG.info(
-            "%s %s → %s: %d in %.3f s",
+            "%s %s → %s: %d%s in %.3f s",
             call.adapter,
-            call.asked,
-            call.model,
+            call.asked or "-",
+            call.model or "-",
             status,
+            f" {call.category}" if call.category else "",
             call.took,
             extra={"call_id": call.id, "key": call.key, "category": call.category},
         )

@@ -12,7 +12,7 @@ from interlingua import adapters, translate
 from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
+from interlingua.canonical.errors import InterlinguaError, InvalidRequest, NotConfigured, ProviderError
 from interlingua.client import Client
 from interlingua.client.call import Answered
 from interlingua.client.routing import Choice, Routing
@@ -25,6 +25,7 @@ from interlingua.router import served
 
 Data = dict[str, Any]
 
+_MOST_ADVISED = 3
 _RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
 """Headers of a provider's answer that come back to a client of its wire: limits, and the id of the call."""
@@ -57,7 +58,7 @@ class Prepared:
     """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
 
     `shown` is the model that the answer names, where that is not the one that answers, `past` what comes before, and
-    where the answer is kept.
+    where the answer is kept, `bare` the name that was asked for, where the wire alone says whose model it is.
     """
 
     request: Data
@@ -67,6 +68,7 @@ class Prepared:
     loss: list[Data]
     shown: str | None
     past: Past | None = None
+    bare: str | None = None
 
     @property
     def keeper(self) -> Keeper | None:
@@ -94,6 +96,7 @@ class Generator:
         thread, the second publishes the decision. They raise what reading and routing raise, and `Refused`.
         """
         speaks = self.home(asked.adapter, asked.provider or asked.sdk)
+        home = speaks.provider
         request, loss = asked.read(speaks)
         name = self._name(request, speaks)
         call.asked, call.streamed = name, bool(request.get("stream"))
@@ -113,6 +116,7 @@ class Generator:
         else:
             decide = self.routing.weigh(request, spec)
         shown = speaks.model_id(name) if mapped else None
+        bare = name if asked.provider is None and not mapped and spec == f"{home}:{name}" else None
 
         def prepared() -> Prepared:
             choice = allowed(decide(), key)
@@ -120,7 +124,7 @@ class Generator:
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
             if asked.past is not None:
                 asked.past.unless_stored(native=over is not None)
-            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past)
+            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past, bare)
 
         return prepared
 
@@ -167,15 +171,18 @@ class Generator:
     async def whole(self, prepared: Prepared, call: Call) -> tuple[bytes, dict[str, str]]:
         """The body of an answer, and the headers that go with it."""
         begun: list[Answered] = []
-        response = await self.client.generate(
-            prepared.request,
-            model=prepared.choice.models[0],
-            fallbacks=prepared.choice.models[1:],
-            adapter=prepared.over,
-            routing=prepared.choice.record,
-            validated=True,
-            on_answer=begun.append,
-        )
+        try:
+            response = await self.client.generate(
+                prepared.request,
+                model=prepared.choice.models[0],
+                fallbacks=prepared.choice.models[1:],
+                adapter=prepared.over,
+                routing=prepared.choice.record,
+                validated=True,
+                on_answer=begun.append,
+            )
+        except NotConfigured as problem:
+            raise self._advised(problem, prepared) from None
         answered(call, begun[0], response)
         call.request_loss = [*prepared.loss, *begun[0].loss]
         response = _named(response, prepared, call)
@@ -187,6 +194,16 @@ class Generator:
         if call.content is not None:
             call.content.event({"type": "response", "response": response}, sent.decode())
         return sent, returned(begun[0], prepared.client)
+
+    def _advised(self, problem: NotConfigured, prepared: Prepared) -> NotConfigured:
+        """The problem of a provider that was meant by a bare name, with what to write instead."""
+        if prepared.bare is None:
+            return problem
+        same = [row["id"] for row in self.registry.models() if row["name"] == prepared.bare]
+        others = [one for one in same if not one.startswith(f"{problem.provider}:")][:_MOST_ADVISED]
+        instead = " or ".join(others) or "provider:name"
+        advice = f"a name alone means a model of {problem.provider} on this wire: write {instead}, or map the name in serve of the policy"
+        return NotConfigured(problem.provider, f"{problem.lacks}; {advice}", adapter=problem.to_dict().get("adapter"))
 
     # ------------------------------------------------------------------------------------------------ streams
 
@@ -204,8 +221,10 @@ class Generator:
         )
         try:
             first = await anext(stream.arriving())
-        except BaseException:
+        except BaseException as problem:
             await stream.aclose()
+            if isinstance(problem, NotConfigured):
+                raise self._advised(problem, prepared) from None
             raise
         answered(call, begun[0])
         call.request_loss = [*prepared.loss, *begun[0].loss]

@@ -118,7 +118,7 @@ async def start(
     certified = tls is not None and tls.client_authority is not None
     if gateway.access.open and not (certified or is_loopback(host) or anyone):
         raise InvalidRequest(
-            f"without keys the gateway listens on loopback only, not on {host}: give it keys, or say that anyone may call"
+            f"without keys the gateway listens on loopback only, not on {host}: give it keys (--keys), or say that anyone may call (--open)"
         )
     if tls is not None:
         tls.check()

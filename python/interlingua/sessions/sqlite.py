@@ -171,5 +171,15 @@ def _translated(problem: BaseException) -> BaseException:
         return StorageFailed(told, retryable=False)
     if isinstance(problem, sqlite3.Error):
         name = getattr(problem, "sqlite_errorname", type(problem).__name__)
-        return StorageFailed(f"the database failed ({name})", retryable=name.startswith("SQLITE_BUSY"))
+        why = next((f": {words}" for kind, words in _MEANINGS.items() if name.startswith(kind)), "")
+        return StorageFailed(f"the database failed{why} ({name})", retryable=name.startswith("SQLITE_BUSY"))
     return problem
+
+
+_MEANINGS = {
+    "SQLITE_CANTOPEN": "its file cannot be opened; its folder must exist and be writable",
+    "SQLITE_FULL": "no room is left on the disk",
+    "SQLITE_NOTADB": "its file is something else than a database",
+    "SQLITE_READONLY": "its file may not be written",
+}
+"""What an operator can do something about."""

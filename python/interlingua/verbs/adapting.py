@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from google.protobuf.message import Message as ProtoMessage
+
 from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -159,7 +161,13 @@ def _read(request: service.AdaptRequest, answered: Data | None) -> Carried:
         case "error_json":
             return Carried("error", load(request.error_json, "Error", "error_json"))
         case _:
-            raise InvalidRequest("there is no input; set one of the oneof", path="")
+            raise none_set("there is no input", request, "input")
+
+
+def none_set(what: str, message: ProtoMessage, oneof: str) -> InvalidRequest:
+    """The error for a message in which none of the fields is set of which one has to be."""
+    fields = ", ".join(field.name for field in message.DESCRIPTOR.oneofs_by_name[oneof].fields)
+    return InvalidRequest(f"{what}; set one of {fields}", path="")
 
 
 def _is_answer(request: service.AdaptRequest, kind: str | None) -> bool:
@@ -319,7 +327,7 @@ class StreamAdapter:
             case "start":
                 raise InvalidRequest("start comes once, first", path="/start")
             case None:
-                raise InvalidRequest("the message holds no piece; set one of the oneof", path="")
+                raise none_set("the message holds no piece", message, "piece")
             case _:
                 wanted = "events" if self._reader is None else "chunks"
                 raise InvalidRequest(f"by its start this stream takes {wanted}", path=f"/{kind}")

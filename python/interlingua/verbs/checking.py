@@ -34,4 +34,4 @@ def _value(request: service.CheckRequest) -> tuple[Any, str]:
             with adapting.field_of_call("value_json"):
                 return json.loads(request.value_json), name
         case _:
-            raise InvalidRequest("there is no value; set one of the oneof", path="")
+            raise adapting.none_set("there is no value", request, "value")

@@ -27,7 +27,7 @@ def estimate(request: service.EstimateRequest, models: Registry) -> service.Esti
         case "usage_json":
             return _after(adapting.load(request.usage_json, "Usage", "usage_json"), request, models)
         case _:
-            raise InvalidRequest("there is nothing to estimate; set one of the oneof", path="")
+            raise adapting.none_set("there is nothing to estimate", request, "subject")
 
 
 def _before(conversation: Data, request: service.EstimateRequest, models: Registry) -> service.EstimateResponse:

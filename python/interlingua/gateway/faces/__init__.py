@@ -68,9 +68,13 @@ def of(request: Request) -> str:
     return openai_responses.ADAPTER if "/v1/responses" in path or "/v1/conversations" in path else openai_chat.ADAPTER
 
 
-def paths(adapter: str, *, stored: bool) -> list[tuple[str, str]]:
-    """Methods and paths that clients of a wire may use; with those of what is `stored`."""
+def alike(request: Request, *, stored: bool) -> list[tuple[str, str]]:
+    """Methods and paths that were perhaps meant by a request that none of them takes: those of the wire that it looks like;
+    where it may be of any, what is generated of each. With those of what is `stored`."""
+    adapter = of(request)
     found = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
+    if adapter == openai_chat.ADAPTER:
+        found += [face.PATHS[0] for face in FACES]
     if stored:
         found += [path for face in STORING if adapter == face.ADAPTER for path in face.STORED_PATHS]
     return found
