@@ -119,9 +119,9 @@ class Items:
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
-            if more and not self.joined:
-                came = None  # more is said in its place than was then
+            if came is not None and len(of[at]) > 1 and not self.joined:
+                if "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+                    came = None  # more is said in its place than was then
             if came is None:
                 found.append(written[at])
                 at += 1
@@ -503,7 +503,7 @@ _steps: Final = lru_cache(1024)(parse_pointer)
 def _fits(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
     for there, kept in spelt.items():
-        if "word" not in kept and ("raw" in kept or "written" in kept):
+        if "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
             anchor = _anchor(written, _steps(there))
             if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 return False
