@@ -38,8 +38,8 @@ from interlingua.adapters._openai_members import (
     is_effort,
     is_named_schema,
     is_verbosity,
-    keep_names,
     metadata,
+    record_names,
     report_reasoning,
     sampling,
     schema_from_wire,
@@ -308,7 +308,7 @@ def from_wire_request(
     )
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    keep_names(request, reading.names, endpoint)
+    record_names(request, reading.names, endpoint)
     _BODY.keep(request, body, endpoint)
     if may_differ(reading.unusual):
         plain = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
