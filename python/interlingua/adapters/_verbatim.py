@@ -507,11 +507,6 @@ def _written_word(value: bool | str) -> str:
     return imprint(value, "wire")
 
 
-def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
-    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = _kept(spelt, None)
-
-
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
@@ -519,7 +514,7 @@ def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
 
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
-    place in which nothing is written a `raw` value that says nothing, of any other a `word`."""
+    place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""
     if spelt:
         _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 

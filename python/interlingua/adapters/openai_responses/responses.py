@@ -16,7 +16,7 @@ from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_s
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import Items, keep_silent, may_differ, put_back_item
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
@@ -41,7 +41,7 @@ from interlingua.adapters.openai_responses.tables import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, pointer
 
 Response = dict[str, Any]
 Usage = dict[str, Any]
@@ -230,12 +230,12 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     if isinstance(raw := reason or body.get("status"), str):
         response["finish_reason_raw"] = raw
     fields: dict[str, Any] = {}
-    silent: dict[str, Any] = {}
+    silent: Spelt = {}
     for name, value in body.items():
         if name == "output":
             continue
         if value is None:
-            silent[name] = None
+            silent[pointer((name,))] = {"raw": None}
         elif name == "id" and isinstance(value, str) and value:
             response["id"] = value
         elif name == "model" and isinstance(value, str) and value:
@@ -250,7 +250,7 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     if fields:
         state["fields"] = fields
     response["provider_state"] = state
-    keep_silent(response, silent, None, endpoint)
+    keep_spelt(response, silent, endpoint)
     return response
 
 
