@@ -133,11 +133,12 @@ def summary(calls: list[Any]) -> list[str]:
     cost = sum((Decimal(one) for one in costs if one is not None), Decimal(0))
     unpriced = sum(1 for one in costs if one is None)
     models = ", ".join(sorted({call.model for call in calls if call.model is not None})) or "no model"
-    failed = sum(1 for call in calls if call.category is not None)
+    failed = Counter(call.category for call in calls if call.category is not None)
+    why = ", ".join(f"{category} {count}" for category, count in sorted(failed.items()))
     lines = [
-        f"interlingua: {len(calls)} calls of {models}" + (f", {failed} failed" if failed else ""),
+        f"interlingua: {_calls(len(calls))} of {models}" + (f", {failed.total()} failed ({why})" if failed else ""),
         f"interlingua: {sum(map(tokens, used)):,} tokens, {cost:f} USD"
-        + (f" and {unpriced} calls without a known price" if unpriced else ""),
+        + (f" and {_calls(unpriced)} without a known price" if unpriced else ""),
     ]
     losses: Counter[tuple[str, str, str]] = Counter()
     for call in calls:
@@ -146,5 +147,9 @@ def summary(calls: list[Any]) -> list[str]:
     for severity in _ORDER:
         for (found, code, message), count in sorted(losses.items()):
             if found == severity != "representation":
-                lines.append(f"interlingua: {severity}: {message} ({code}, in {count} calls)")
+                lines.append(f"interlingua: {severity}: {message} ({code}, in {_calls(count)})")
     return lines
+
+
+def _calls(count: int) -> str:
+    return f"{count} call" if count == 1 else f"{count} calls"
