@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -59,6 +60,29 @@ def test_an_agent_is_answered_and_what_it_took_is_told(agent: Path, tmp_path: Pa
     assert "interlingua: 1 call of replay:gpt-5.4" in told
     assert any(line.endswith("USD") or "without a known price" in line for line in told)
     assert list(home.iterdir()) == []
+    assert list((tmp_path / "cache" / "interlingua").iterdir()) == []
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGHUP])
+def test_an_agent_ends_with_the_command(tmp_path: Path, word: signal.Signals) -> None:
+    """Nobody is left behind, nor is a file, when the command is ended or its terminal closed."""
+    script = tmp_path / "claude"
+    script.write_text(f"#!{sys.executable}\nimport os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n")
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    command = [sys.executable, "-m", "interlingua", "launch", "claude", "--replay", "--model", "replay:gpt-5.4"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        agent = int(process.stdout.readline())
+        process.send_signal(word)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + word
+    assert "0 calls" in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(agent, 0)
     assert list((tmp_path / "cache" / "interlingua").iterdir()) == []
 
 

@@ -111,6 +111,7 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
             process = await asyncio.create_subprocess_exec(
                 agent, *chosen.arguments, *arguments, env={**os.environ, **chosen.environment}
             )
+            _pass_on(process)
             status = await process.wait()
     finally:
         await running.stop(0)
@@ -119,6 +120,20 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
     for line in summary(gateway.calls.of("anybody")):
         say(line)
     return status if status >= 0 else 128 - status
+
+
+def _pass_on(process: asyncio.subprocess.Process) -> None:
+    """The agent ends with this command, also when that is ended or its terminal is closed."""
+
+    def ended(word: int) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(word)
+
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(NotImplementedError, AttributeError):  # not on every platform
+            word = getattr(signal, name)
+            loop.add_signal_handler(word, ended, word)
 
 
 def summary(calls: list[Any]) -> list[str]:
