@@ -68,8 +68,9 @@ class Tool:
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
     def tell(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
-        """Puts back the members of a definition that are kept apart."""
-        return {**wire, **(encoding.get(_DEFINITION) or NOTHING)}
+        """Puts back the members of a definition that are kept apart; into the same object, which may be marked for the cache."""
+        wire.update(encoding.get(_DEFINITION) or NOTHING)
+        return wire
 
     def _describe(self, kept: Mapping[str, Any]) -> str | None:
         told = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.tells if name in kept)

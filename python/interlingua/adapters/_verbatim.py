@@ -18,7 +18,8 @@ belong together so are a group; one that is not of one item on each side is kept
 that is written in its place.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -47,7 +48,8 @@ class Items:
     is, when they are no list there.
 
     `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
-    written of several of them is put back place by place, whatever else is said there.
+    written of several of them is put back place by place, whatever else is said there. `by_role`: only in a message of the role
+    that it had then.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Items:
         *,
         with_odd: bool = True,
         joined: bool = False,
+        by_role: bool = False,
     ) -> None:
         self.items = items
         self.place = place
@@ -68,6 +71,7 @@ class Items:
         self.loss = loss
         self.with_odd = with_odd
         self.joined = joined
+        self.by_role = by_role
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -89,7 +93,7 @@ class Items:
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                kept = _kept(spelt)
+                kept = _kept(spelt, said[0]["role"] if self.by_role else None)
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
@@ -119,9 +123,11 @@ class Items:
                 found.append(self._in_form(came["content"], written[at], first))
                 at += 1
                 continue
-            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
-            if more and not self.joined:
-                came = None  # more is said in its place than was then
+            if came is not None and len(of[at]) > 1 and not self.joined:
+                if "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
+                    came = None  # more is said in its place than was then
+            if came is not None and not _has_its_role(came, written[at]):
+                came = None
             if came is None:
                 found.append(written[at])
                 at += 1
@@ -135,7 +141,7 @@ class Items:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
             return said
-        if "reported" in came and not self.with_odd:
+        if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
             return said
         if self.loss.entries or "reported" in came:
             past = first + came.get("past", 1)
@@ -188,15 +194,17 @@ def keep_item(
     reported: list[Entry],
     says: Item | None = None,
     kept_as: str = CAME,
+    *,
+    by_role: bool = False,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
     `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
-    one canonical item says.
+    one canonical item says; `by_role` as of `Items`.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if kept := _kept(spelt):
+    if kept := _kept(spelt, written["role"] if by_role else None):
         _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[kept_as] = kept
 
@@ -212,18 +220,24 @@ def put_back_item(
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
-    if came is None:
+    if came is None or not _has_its_role(came, written):
+        return written
+    if "reported" in came and "spelt" in came and not _fits(came["spelt"], written):
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
     return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
-def _kept(spelt: Spelt) -> dict[str, Any]:
-    """How one item came, where it came otherwise."""
+def _kept(spelt: Spelt, role: str | None) -> dict[str, Any]:
+    """How one item came, where it came otherwise; a message of another `role` has other members."""
     if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
-    return {"spelt": spelt} if spelt else {}
+    return {} if not spelt else {"spelt": spelt} if role is None else {"spelt": spelt, "role": role}
+
+
+def _has_its_role(came: dict[str, Any], written: Any) -> bool:
+    return "role" not in came or came["role"] == written.get("role")
 
 
 def _encoding_of(item: Item) -> Item:
@@ -257,19 +271,44 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
 
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
-    """What items and their report are known by: the place of an item in its list does not matter, and wording is free."""
-    said = [imprint(item, "item") for item in items]
+    """What items and their report are known by: the place of an item does not matter, and wording is free."""
+    said = [imprint(_said(item), "item") for item in items]
     return imprint(
         [
             *said,
             *(
                 {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
-                | {"path": entry["path"].rpartition("/content/")[2]}
+                | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
                 for entry in reported
             ),
         ],
         "report",
     )
+
+
+def _said(value: Any) -> Any:
+    """What an item says to a model: neither who had it when, nor provider states, of which is written what says something."""
+    if type(value) is dict:
+        beside = _BESIDE if "role" in value else _STATE
+        return {name: _said(item) for name, item in value.items() if name not in beside}
+    return [_said(item) for item in value] if type(value) is list else value
+
+
+_STATE: Final = frozenset(("provider_state",))
+_BESIDE: Final = _STATE | {
+    "metadata",
+    "id",
+    "session_id",
+    "created_at",
+    "schema_version",
+    "priority",
+    "critical",
+    "extra",
+}
+
+
+_OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
+"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
 def _groups(
@@ -459,24 +498,16 @@ def _word(raw: Any, written: Any) -> str | None:
     return EMPTY if raw == "" and written is None else None
 
 
-def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
-    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = _kept(spelt)
-
-
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
 
 
-def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
-    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
-    name, as they came, which needs no comparison."""
-    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
-    if word is not None:
-        spelt["/content"] = {"word": word}
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
+    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
+    place in which nothing is written a `raw` value that says nothing, of any other a `word`."""
     if spelt:
-        _encoding(item, endpoint)[CAME] = _kept(spelt)
+        _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
 def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
@@ -498,6 +529,16 @@ def _anchor(written: Any, steps: list[str]) -> Any:
 
 
 _steps: Final = lru_cache(1024)(parse_pointer)
+
+
+def _fits(spelt: Spelt, written: Any) -> bool:
+    """Whether all that is kept of an item may be put back: a report is of all that it says."""
+    for there, kept in spelt.items():
+        if "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, _steps(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
 
 
 def _value(written: Any, steps: list[str]) -> Any:
