@@ -432,6 +432,8 @@ class _Contents:
 
     def of(self) -> list[tuple[int, ...]]:
         """The positions of the messages that each content says."""
+        if not self.joined and not self.added:
+            return [(position,) for position in self.order]
         of: list[tuple[int, ...]] = []
         for position in self.order:
             if position in self.joined:

@@ -140,16 +140,14 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
         choice = choice_from_wire(candidate, blocks, endpoint)
-        if may_differ(
-            reading.unusual
-            or bool(reading.silent)
-            or not parts
-            or candidate["content"] is parts
-            or not _is_usual(candidate, position)
-        ):
+        if may_differ(reading.unusual or bool(reading.silent) or not parts or candidate["content"] is parts):
             if parts and candidate["content"] is not parts:
                 keep_message(choice["message"], candidate["content"], reading)
-            _keep(choice, candidate, position, endpoint)
+            loss = Loss()
+            written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
+            keep_item(choice, candidate, written, endpoint, loss.entries)
+        elif not _is_usual(candidate, position):
+            _keep_around(choice, candidate, position, endpoint)
         choices.append(choice)
     return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
@@ -198,20 +196,28 @@ def _is_usual(candidate: Wire, position: int) -> bool:
     )
 
 
-def _keep(choice: dict[str, Any], candidate: Wire, position: int, endpoint: Endpoint, *, parts: bool = True) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came; not the `parts` of a stream."""
-    loss = Loss()
-    written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
-    if not parts:
-        candidate = {**candidate, "content": {**candidate["content"], "parts": written["content"]["parts"]}}
-    keep_item(choice, candidate, written, endpoint, loss.entries)
+def _keep_around(choice: dict[str, Any], candidate: Wire, position: int, endpoint: Endpoint) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came around its parts."""
+    content: Wire = {**candidate["content"], "role": MODEL}
+    written = _around(content, position, choice.get("finish_reason_raw"))
+    keep_item(choice, {name: candidate[name] for name in _AROUND if name in candidate}, written, endpoint, [])
+
+
+_AROUND: Final = ("content", "index", "finishReason")
+
+
+def _around(content: Wire, position: int, finish: str | None) -> Wire:
+    """A candidate with its content alone."""
+    if finish is None:
+        return {"content": content, "index": position}
+    return {"content": content, "index": position, "finishReason": finish}
 
 
 def streamed_choice(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
     """One answer of a stream, out of its blocks and the candidate around them."""
     choice = choice_from_wire(candidate, blocks, endpoint)
-    if may_differ(not _is_usual(candidate, position)):
-        _keep(choice, candidate, position, endpoint, parts=False)
+    if not _is_usual(candidate, position):
+        _keep_around(choice, candidate, position, endpoint)
     return choice
 
 
@@ -362,6 +368,8 @@ def _is_blocked(response: Response, state: Any) -> bool:
 def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     before = len(writing.loss.entries)
     candidate = _candidate(choice, position, writing, path)
+    if not writing.encoding_of(choice):
+        return candidate
     said: dict[str, Any] = {
         name: choice[name] for name in _CHOICE if name in choice
     }  # the first of them is the whole answer
@@ -391,9 +399,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     content: Wire = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
     reported = writing.loss.entries[before:]
     content = put_back_item(message, content, writing.endpoint, reported, writing.loss)
-    candidate: Wire = {"content": content, "index": position}
-    if (finish := _finish_to_wire(choice, writing, path)) is not None:
-        candidate["finishReason"] = finish
+    candidate = _around(content, position, _finish_to_wire(choice, writing, path))
     if writing.same_origin:
         if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]
