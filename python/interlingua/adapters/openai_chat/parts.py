@@ -575,6 +575,11 @@ def finish_reading(
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
     reading.mark(read, kept.fields, kept.places)
+    return keep_places(read, kept, word, reading)
+
+
+def keep_places(read: Message, kept: Kept, word: str | None, reading: Reading) -> Message:
+    """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
     if word is not None:
         kept.spelt["/content"] = {"word": word}
     keep_spelt(read, kept.spelt, reading.endpoint, by_role=True)

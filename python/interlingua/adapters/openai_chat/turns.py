@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, keep_word, lone_text
+from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, lone_text, without_index
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SAYING,
@@ -24,6 +24,7 @@ from interlingua.adapters.openai_chat.parts import (
     finish_message,
     finish_reading,
     is_bare,
+    keep_places,
     own_citations,
     part_from_wire,
     part_to_wire,
@@ -517,6 +518,9 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
+    kept = Kept()
+    if calls:
+        calls = without_index(calls, CALLS, kept.spelt)
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -526,11 +530,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         reading.turn()
         for call in calls:
             blocks.append(call_from_wire(call, reading))
-        read: Message = {"role": "assistant", "content": blocks}
-        if word is not None:
-            keep_word(read, word, reading.endpoint)
-        return read
-    kept = Kept()
+        return keep_places({"role": "assistant", "content": blocks}, kept, word, reading)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
     said: list[Block] = []
     if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
