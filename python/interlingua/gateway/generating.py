@@ -25,6 +25,8 @@ from interlingua.router import served
 
 Data = dict[str, Any]
 
+_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
+"""How paths of the wires begin: what stands there as the name of a provider is a base URL that says it once more."""
 _MOST_ADVISED = 3
 _RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
@@ -132,7 +134,10 @@ class Generator:
         """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
         if provider is not None:
             if not self.registry.is_provider(provider):
-                raise not_found(f"there is no provider {provider!r} here")
+                twice = (
+                    f"; the base URL of this client is to end without /{provider}" if provider in _BEGINNINGS else ""
+                )
+                raise not_found(f"there is no provider {provider!r} here{twice}")
             row = self.registry.provider(provider)
             if adapter != row["adapter"] and adapter not in row.get("other_wires", {}):
                 spoken = ", ".join((row["adapter"], *row.get("other_wires", {})))
