@@ -155,7 +155,6 @@ BY_HAND = {
     "": "_members _offered _openai_members _openai_writing",
     "_structured": "answers asking finding",
     "cohere_chat": "documents messages requests",
-    "openai_responses": "items messages responses stream_reader tools",
 }
 
 

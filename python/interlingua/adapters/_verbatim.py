@@ -88,7 +88,7 @@ class Items:
 
         `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
         """
-        for first, past, came, said in _groups(raws, made, written, of):
+        for first, past, home, came, said in _groups(raws, made, written, of):
             kept: dict[str, Any] = {}
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
@@ -99,69 +99,64 @@ class Items:
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
                 reported = self._reported(first, past)
-                if past > first + 1 and (reported or not self.joined):
-                    kept["past"] = past - first
+                if past > home + 1 and (reported or not self.joined):
+                    kept["past"] = past - home
+                if home > first:
+                    kept["before"] = home - first
                 _keep_report(kept, self.items[first:past], reported)
-                _encoding(self.items[first], self.endpoint)[CAME] = kept
+                _encoding(self.items[home], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
         if not _came_otherwise(self.items):
             return written
-        head = self._head(of)
+        if not written:
+            came = came_of(self.items[0], self.endpoint)
+            return self._group(came, 0, written) if came is not None and "whole" in came else written
         found: list[Any] = []
         at = 0
-        if head is not None:
-            at = len(head["written"])
-            found += self._group(head, 0, written[:at])
         while at < len(written):
-            first = of[at][0] if of[at] else -1
-            came = None
-            if first >= 0 and "provider_state" in self.items[first] and first not in apart:
-                came = came_of(self.items[first], self.endpoint)
-            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
-                found.append(self._in_form(came["content"], written[at], first))
-                at += 1
-                continue
-            if came is not None and len(of[at]) > 1 and not self.joined:
-                if "spelt" in came and came.get("past", 1) <= max(of[at]) - first:
-                    came = None  # more is said in its place than was then
-            if came is not None and not _has_its_role(came, written[at]):
-                came = None
+            positions = of[at]
+            came = self._came(positions[0]) if positions and positions[0] not in apart else None
             if came is None:
                 found.append(written[at])
                 at += 1
-            else:
-                taken = len(came.get("written", ".")) or 1
-                found += self._group(came, first, written[at : at + taken])
+            elif "whole" in came:
+                taken = len(came["written"]) or 1
+                found += self._group(came, positions[0], written[at : at + taken])
                 at += taken
+            else:
+                found.append(self._one(came, positions, written[at]))
+                at += 1
         return found
 
-    def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
-        """What is written of a group, as it came where it is written as it was then."""
-        if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
-            return said
-        if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
-            return said
-        if self.loss.entries or "reported" in came:
-            past = first + came.get("past", 1)
-            if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
-                return said
-        if "whole" in came:
-            return list(came["whole"])
-        return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
+    def _came(self, position: int) -> dict[str, Any] | None:
+        item = self.items[position]
+        return came_of(item, self.endpoint) if "provider_state" in item else None
 
-    def _head(self, of: Positions) -> dict[str, Any] | None:
-        """How the first items came, where the first of them is written nowhere."""
-        if not self.items or (of and of[0] and of[0][0] == 0) or CAME not in _encoding_of(self.items[0]):
-            return None
-        came = came_of(self.items[0], self.endpoint)
-        return came if came is not None and "whole" in came else None
-
-    def _in_form(self, word: str, wire: Any, first: int) -> Any:
-        if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
+    def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
+        """What is written of one item of the wire, as it came."""
+        first = positions[0]
+        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+            return wire  # more is said in its place than was then
+        if not _has_its_role(came, wire) or ("reported" in came and "spelt" in came and not _fits(came["spelt"], wire)):
             return wire
-        return _with_content(word, wire)
+        if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
+            return wire
+        return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
+
+    def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
+        """What is written of a group, as it came where it is written as it was then."""
+        if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
+            return said
+        return list(came["whole"])
+
+    def _is_reported(self, came: dict[str, Any], home: int) -> bool:
+        """Whether the same is reported as when the item was read; it is taken back then."""
+        if "reported" in came and not self.with_odd:
+            return False
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        return first >= 0 and _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
@@ -240,12 +235,6 @@ def _has_its_role(came: dict[str, Any], written: Any) -> bool:
     return "role" not in came or came["role"] == written.get("role")
 
 
-def _encoding_of(item: Item) -> Item:
-    """How an item was spelt, whosever it is."""
-    found: Item = (item.get("provider_state") or _NOTHING).get("encoding") or _NOTHING
-    return found
-
-
 _NOTHING: Final[Item] = {}
 
 
@@ -270,9 +259,15 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
     return True
 
 
+def _lasting(item: Item) -> list[Any]:
+    """What the provider gave with an item, which may be said nowhere."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return [state.get("id"), state.get("signature"), state.get("fields")]
+
+
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item does not matter, and wording is free."""
-    said = [imprint(_said(item), "item") for item in items]
+    said = [[imprint(_said(item), "item"), *_lasting(item)] for item in items]
     return imprint(
         [
             *said,
@@ -313,15 +308,16 @@ _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+
 
 def _groups(
     raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, list[Any], list[Any]]]:
-    """What belongs together: the first canonical item and the one past the last, what came, and what is written."""
+) -> list[tuple[int, int, int, list[Any], list[Any]]]:
+    """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
+    what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, [raws[position]], [said]) for position, said in enumerate(written)]
-    groups: list[tuple[int, int, list[Any], list[Any]]] = []
+        return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
+    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
-        first = past = -1
+        first = past = home = -1
         grew = True
         while grew:
             grew = False
@@ -332,15 +328,17 @@ def _groups(
                 grew = True
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
+                home = min(of[right]) if home < 0 and of[right] else home
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
-            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
+        first, past = max(first, 0), max(past, 0)
+        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
+        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
             before = groups.pop()
-            groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
-        else:
-            groups.append((max(first, 0), max(past, 0), came, said))
+            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
+            home = before[2] if before[4] else home
+        groups.append((first, past, first if home < 0 else home, came, said))
     return groups
 
 
@@ -474,11 +472,11 @@ ABSENT: Final = "absent"
 _WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
-def lone_text(content: Any) -> str | None:
-    """The words of a content of one part that is a text and nothing else."""
+def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
+    """The words of a content of one part that is a text, of one of these kinds, and nothing else."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
-        if part.get("type") == LIST and type(text) is str:
+        if part.get("type") in kinds and type(text) is str:
             return text
     return None
 
@@ -498,6 +496,17 @@ def _word(raw: Any, written: Any) -> str | None:
     return EMPTY if raw == "" and written is None else None
 
 
+def written_is(value: Any) -> str:
+    """What is kept of a place to tell that this is written there."""
+    short = type(value) is bool or (type(value) is str and len(value) < 16)
+    return _written_word(value) if short else imprint(value, "wire")
+
+
+@lru_cache(maxsize=64, typed=True)
+def _written_word(value: bool | str) -> str:
+    return imprint(value, "wire")
+
+
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
     _encoding(item, endpoint)[CAME] = {"content": word}
@@ -505,7 +514,7 @@ def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
 
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
-    place in which nothing is written a `raw` value that says nothing, of any other a `word`."""
+    place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""
     if spelt:
         _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
@@ -552,13 +561,16 @@ def _value(written: Any, steps: Sequence[str]) -> Any:
 
 
 def _respelt(spelt: Spelt, written: Any) -> Any:
-    made = written
+    made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
+        if there.count("/") == 1 and "~" not in there and type(written) is dict and within(kept, _OF_MEMBER):
+            _put_member(there[1:], kept, written, made)  # most places
+            continue
         steps = _steps(there)
         if "beside" in kept:
-            within = _value(written, steps[:-1])
-            if type(within) is dict and steps[-1] not in within and _names(within) == kept["beside"]:
+            holder = _value(written, steps[:-1])
+            if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
                 made = _with(made, steps, kept)
             continue
         if "name" in kept:
@@ -576,6 +588,24 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
         for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
             made = _renamed(made, steps)
     return made
+
+
+_OF_MEMBER: Final = frozenset(("raw", "written", "word"))
+
+
+def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
+    """Puts a member of an item itself as it came."""
+    now: Any = written.get(name, _ABSENT)
+    came: Any = now
+    if "word" in kept:
+        if now is not _ABSENT:
+            came = _in_form(kept["word"], now)
+    elif kept.get("written") == (None if now is _ABSENT else written_is(now)):
+        came = kept.get("raw", _ABSENT)
+    if came is _ABSENT:
+        made.pop(name, None)
+    else:
+        made[name] = came
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
@@ -601,7 +631,9 @@ def _in_form(word: str, content: Any) -> Any:
     return [{"type": word, "text": content}] if type(content) is str and content else content
 
 
-def _with_content(word: str, wire: Item) -> Item:
+def _with_content(word: str, wire: Any) -> Any:
+    if type(wire) is not dict:
+        return wire
     content = wire.get("content")
     said = _in_form(word, content)
     if said is content or "content" not in wire:
@@ -612,9 +644,11 @@ def _with_content(word: str, wire: Item) -> Item:
 
 
 def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came."""
+    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
     if not steps:
         return kept["raw"]
+    if type(_value(value, steps[:-1])) not in (dict, list):
+        return value
     made: Any = value.copy()
     here = made
     *above, last = steps
