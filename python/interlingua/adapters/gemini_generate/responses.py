@@ -145,7 +145,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
                 keep_message(choice["message"], candidate["content"], reading)
             loss = Loss()
             written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
-            keep_item(choice, candidate, written, endpoint, loss.entries)
+            keep_item(choice, candidate, written, endpoint, loss.entries, _said(choice))
         choices.append(choice)
     return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
@@ -351,13 +351,13 @@ def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writin
     candidate = _candidate(choice, position, writing, path)
     if not writing.encoding_of(choice):
         return candidate
-    said: dict[str, Any] = {
-        name: choice[name] for name in _CHOICE if name in choice
-    }  # the first of them is the whole answer
-    return put_back_item(choice, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss, said)
+    reported = writing.loss.entries[before:]
+    return put_back_item(choice, candidate, writing.endpoint, reported, writing.loss, _said(choice))
 
 
-_CHOICE: Final[tuple[str, ...]] = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
+def _said(choice: dict[str, Any]) -> dict[str, Any]:
+    """What a candidate says; the first of them is the whole answer."""
+    return {name: choice[name] for name in ("message", "finish_reason", "finish_reason_raw") if name in choice}
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
