@@ -570,13 +570,11 @@ def _fits(spelt: Spelt, written: Any) -> bool:
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
     """What is written at a place."""
-    for step in steps:
-        if type(written) is list and step.isdecimal() and int(step) < len(written):
-            written = written[int(step)]
-        elif type(written) is dict and step in written:
-            written = written[step]
-        else:
-            return _ABSENT
+    try:
+        for step in steps:
+            written = written[int(step)] if type(written) is list else written[step]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return _ABSENT
     return written
 
 
