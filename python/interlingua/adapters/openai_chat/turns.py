@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, lone_text, without_index
+from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, Spelt, keep_item, lone_text, without_index
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SAYING,
@@ -518,9 +518,9 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
-    kept = Kept()
+    spelt: Spelt = {}
     if calls:
-        calls = without_index(calls, CALLS, kept.spelt)
+        calls = without_index(calls, CALLS, spelt)
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -530,7 +530,8 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         reading.turn()
         for call in calls:
             blocks.append(call_from_wire(call, reading))
-        return keep_places({"role": "assistant", "content": blocks}, kept, word, reading)
+        return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
+    kept = Kept(spelt)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
     said: list[Block] = []
     if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
