@@ -6,6 +6,7 @@ A run of items that a model said is one assistant message. Messages of others, a
 
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final
 
 from interlingua.adapters._as_read import PREFILL, UNSAID
@@ -102,7 +103,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     places = _places(messages) if writing.loss.entries else None
     came = Items(said, "messages", writing.endpoint, writing.loss, places)
     if read is not None:
-        came.keep(read.items, read.made, items[first:], of)
+        made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
+        came.keep(read.items, made, items[first:], of)
     else:
         items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
     for position in silent:
@@ -415,15 +417,18 @@ def input_from_wire(
         messages.append(
             {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
         )
-        reading.took({"role": "system", "content": instructions}, 1)
+        reading.items.append({"role": "system", "content": instructions})
+        reading.counts.append(1)
     if isinstance(items, str):
-        reading.took({"role": "user", "content": items}, 1)
+        reading.items.append({"role": "user", "content": items})
+        reading.counts.append(1)
         return [*messages, {"role": "user", "content": [{"type": "text", "text": items}]}]
     if items is None:
         return messages
     if not isinstance(items, list):
         raise InvalidWire("input must be a string or a list", path="/input", adapter=NAME)
     reading.among(items)
+    reading.items += items[passed:]
     plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
     said = False
@@ -436,12 +441,12 @@ def input_from_wire(
             blocks = item_from_wire(item, reading, starts=said) if message is None else None
             if blocks is None:
                 messages.append(_message_from_wire(item, reading) if message is None else message)
-                reading.took(item, 1)
+                reading.counts.append(1)
                 if turn is not None and turn[-1]["type"] == "thinking":
                     reading.unusual = True  # reasoning that leads to nothing
                 turn, said = None, False
                 continue
-            reading.took(item, len(blocks))
+            reading.counts.append(len(blocks))
             spoken = "role" in item and is_message(item)
             said = spoken and blocks[0].get("value") is not item
             if spoken and turn is not None and item.get("id") is None and turn[-1]["type"] == "thinking":
@@ -499,6 +504,9 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         reading.unusual = True
     spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
+    if len(item) == 2 or (len(item) == 3 and "type" in item):
+        keep_spelt(message, spelt, reading.endpoint)  # most messages
+        return message
     return _finish(item, message, _PLAIN, spelt, reading)
 
 

@@ -76,11 +76,11 @@ class Reading:
         "_among",
         "_whose",
         "breakpoints",
+        "counts",
         "endpoint",
         "found",
         "items",
         "kinds",
-        "made",
         "named",
         "offered",
         "names",
@@ -93,9 +93,9 @@ class Reading:
         self.endpoint = endpoint
         self.unusual = False
         self.items: list[dict[str, Any]] = []
-        self.made: list[range] = []
-        """The items of a request, and by each the positions of what was read of it, where each block of a turn of the model
-        counts, and each message of others."""
+        """The items of a request, the instructions before them."""
+        self.counts: list[int] = []
+        """How much was read of each: blocks of a turn of the model, or one message."""
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
@@ -132,12 +132,6 @@ class Reading:
         calls.append(canonical)
         self.kinds[canonical] = kind
         return canonical
-
-    def took(self, item: dict[str, Any], count: int) -> None:
-        """Says how many blocks, or that one message, were read of the next item."""
-        at = self.made[-1].stop if self.made else 0
-        self.items.append(item)
-        self.made.append(range(at, at + count))
 
     def among(self, items: list[Any]) -> None:
         """Says among which items a call stands: they tell whether the provider has run it."""
