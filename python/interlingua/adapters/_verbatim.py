@@ -108,7 +108,7 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not _came_otherwise(self.items):
+        if not came_otherwise(self.items):
             return written
         if not written:
             came = came_of(self.items[0], self.endpoint)
@@ -173,7 +173,8 @@ class Items:
         ]
 
 
-def _came_otherwise(items: list[Item]) -> bool:
+def came_otherwise(items: list[Item]) -> bool:
+    """Whether anything is kept of how items came."""
     for item in items:
         state: Item | None = item.get("provider_state")
         if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
@@ -413,7 +414,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
-            elif (value is None or value is False) and anchor is not _ABSENT:
+            elif anchor is not _ABSENT and _says_nothing(name, value, path):
                 spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
                 continue
             # most is the same: a text needs no call of its own
@@ -446,6 +447,23 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+def _says_nothing(name: str, value: Any, path: Path) -> bool:
+    """Whether a member of an element of a list holds a default, or the place of the element, which its place says."""
+    return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
+
+
+def without_index(items: list[Any], member: str, spelt: Spelt) -> list[Any]:
+    """The elements of a list without the `index` that says where each stands, which is kept with the places of the item whose
+    `member` the list is; each is written with all its other members."""
+    found = items
+    for number, item in enumerate(items):
+        if "index" in item and _says_nothing("index", item["index"], (number,)):
+            found = [*items] if found is items else found
+            found[number] = {name: value for name, value in item.items() if name != "index"}
+            spelt[f"/{member}/{number}/index"] = {"raw": item["index"], "beside": _names(found[number])}
+    return found
 
 
 def _names(item: Item) -> str:
@@ -552,13 +570,11 @@ def _fits(spelt: Spelt, written: Any) -> bool:
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
     """What is written at a place."""
-    for step in steps:
-        if type(written) is list and step.isdecimal() and int(step) < len(written):
-            written = written[int(step)]
-        elif type(written) is dict and step in written:
-            written = written[step]
-        else:
-            return _ABSENT
+    try:
+        for step in steps:
+            written = written[int(step)] if type(written) is list else written[step]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return _ABSENT
     return written
 
 

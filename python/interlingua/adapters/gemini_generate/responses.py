@@ -139,15 +139,13 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
-        choice = choice_from_wire(candidate, blocks, endpoint)
+        choice = choice_from_wire(candidate, blocks, position, endpoint)
         if may_differ(reading.unusual or bool(reading.silent) or not parts or candidate["content"] is parts):
             if parts and candidate["content"] is not parts:
                 keep_message(choice["message"], candidate["content"], reading)
             loss = Loss()
             written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
-            keep_item(choice, candidate, written, endpoint, loss.entries)
-        elif not _is_usual(candidate, position):
-            _keep_around(choice, candidate, position, endpoint)
+            keep_item(choice, candidate, written, endpoint, loss.entries, _said(choice))
         choices.append(choice)
     return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
@@ -161,13 +159,14 @@ def call_prefix(body: Wire, position: int) -> str:
 _CANDIDATE: Final = frozenset(("content", "finishReason", "index", "logprobsResult"))
 
 
-def choice_from_wire(candidate: Wire, blocks: list[Block], endpoint: Endpoint) -> dict[str, Any]:
+def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
-    if type(content) is dict and (extra := {name: value for name, value in content.items() if name not in CONTENT}):
+    said: Wire = content if type(content) is dict else {}
+    if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     raw = candidate.get("finishReason")
     if type(raw) is int:
@@ -185,22 +184,12 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], endpoint: Endpoint) -
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
+    index = candidate.get("index")
+    usual = type(index) is int and index == position and raw is not None and candidate["finishReason"] is raw
+    if not (usual and said.get("role") == MODEL):
+        written = _around({**said, "role": MODEL}, position, raw)
+        keep_item(choice, {name: candidate[name] for name in _AROUND if name in candidate}, written, endpoint, [])
     return choice
-
-
-def _is_usual(candidate: Wire, position: int) -> bool:
-    """Whether a candidate is written as it came, but for what its parts say."""
-    index, finish = candidate.get("index"), candidate.get("finishReason", "")
-    return (
-        type(index) is int and index == position and type(finish) is str and candidate["content"].get("role") == MODEL
-    )
-
-
-def _keep_around(choice: dict[str, Any], candidate: Wire, position: int, endpoint: Endpoint) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came around its parts."""
-    content: Wire = {**candidate["content"], "role": MODEL}
-    written = _around(content, position, choice.get("finish_reason_raw"))
-    keep_item(choice, {name: candidate[name] for name in _AROUND if name in candidate}, written, endpoint, [])
 
 
 _AROUND: Final = ("content", "index", "finishReason")
@@ -211,14 +200,6 @@ def _around(content: Wire, position: int, finish: str | None) -> Wire:
     if finish is None:
         return {"content": content, "index": position}
     return {"content": content, "index": position, "finishReason": finish}
-
-
-def streamed_choice(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
-    """One answer of a stream, out of its blocks and the candidate around them."""
-    choice = choice_from_wire(candidate, blocks, endpoint)
-    if not _is_usual(candidate, position):
-        _keep_around(choice, candidate, position, endpoint)
-    return choice
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire], endpoint: Endpoint) -> Response:
@@ -370,13 +351,13 @@ def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writin
     candidate = _candidate(choice, position, writing, path)
     if not writing.encoding_of(choice):
         return candidate
-    said: dict[str, Any] = {
-        name: choice[name] for name in _CHOICE if name in choice
-    }  # the first of them is the whole answer
-    return put_back_item(choice, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss, said)
+    reported = writing.loss.entries[before:]
+    return put_back_item(choice, candidate, writing.endpoint, reported, writing.loss, _said(choice))
 
 
-_CHOICE: Final[tuple[str, ...]] = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
+def _said(choice: dict[str, Any]) -> dict[str, Any]:
+    """What a candidate says; the first of them is the whole answer."""
+    return {name: choice[name] for name in ("message", "finish_reason", "finish_reason_raw") if name in choice}
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:

@@ -16,7 +16,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, note_disorder, result_of
-from interlingua.adapters._verbatim import LIST, Items, lone_text
+from interlingua.adapters._verbatim import LIST, Items, came_otherwise, lone_text
 from interlingua.adapters.openai_chat.parts import (
     OF_THE_MODEL,
     SYSTEM,
@@ -29,6 +29,7 @@ from interlingua.adapters.openai_chat.parts import (
     filled,
     finish_message,
     finish_reading,
+    is_bare,
     part_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import NAME, Kept, Reading, Writing
@@ -61,18 +62,19 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
     if not runs.fits:
         writing.tell_ids(before, marks)
         runs = _written(request, order, writing)
-    items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
-    body = items.settled(runs.body, runs.of, read)
-    if read is None and (writing.legacy or body is not runs.body):
-        alone = _told_without_ids(body, runs.of)
-        if alone and not _find_their_calls(body, runs.of, messages, writing):
+    body = runs.body
+    items: Items | None = None
+    if read is not None or came_otherwise(messages):
+        items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
+        body = items.settled(runs.body, runs.of, read)
+    if read is None and (writing.legacy or items is not None):
+        speaking = [position for position in order if messages[position]["role"] in _WITH_CALLS]
+        alone = _told_without_ids(body, speaking)
+        if alone and not _find_their_calls(body, [messages[position] for position in speaking], writing):
             writing.tell_ids(before, marks)
             runs = _written(request, order, writing)
-            body = items.put_back(runs.body, runs.of, alone)
-    body = [*system, *body] if system else body
-    if body and body[-1]["role"] == "assistant" and not writing.same(PREFILL) and CALLS not in body[-1]:
-        body[-1] = _begun(body[-1], order[-1], writing)
-    return body
+            body = runs.body if items is None else items.put_back(runs.body, runs.of, alone)
+    return [*system, *body] if system else body
 
 
 def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
@@ -92,9 +94,14 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
             wire = _tool_to_wire(message, position, writing, runs)
         else:
             wire = _plain_to_wire(message, position, writing, runs)
-        runs.add(wire, position)
+        runs.body.append(wire)
+        runs.of.append((*runs.joined, position) if runs.joined else (position,))
+        runs.joined = ()
     if runs.waiting:
         runs.close(None, len(messages))
+    last: Wire = runs.body[-1] if runs.body else {}
+    if last.get("role") == "assistant" and not writing.same(PREFILL) and CALLS not in last:
+        runs.body[-1] = _begun(last, order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
@@ -102,32 +109,39 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
     return runs
 
 
-def _told_without_ids(body: list[Wire], of: list[tuple[int, ...]]) -> set[int]:
-    """The positions of the messages that are written with calls or results without an id, which are found otherwise."""
+_WITH_CALLS: Final = ("assistant", "tool")
+
+
+def _told_without_ids(body: list[Wire], speaking: list[int]) -> set[int]:
+    """The positions of the messages that are written with calls or results without an id, which are found otherwise;
+    `speaking` are those of messages that may have them."""
     found: set[int] = set()
-    for wire, positions in zip(body, of, strict=True):
-        role = wire.get("role")
-        if role == "assistant":
+    wires = [wire for wire in body if wire.get("role") in (*_WITH_CALLS, "function")]
+    for wire, position in zip(wires, speaking, strict=True):
+        if wire["role"] == "assistant":
             calls = wire.get(CALLS) or ()
             nameless = "function_call" in wire or any(type(call.get("id")) is not str for call in calls)
         else:
-            nameless = role == "function" or (role == "tool" and type(wire.get("tool_call_id")) is not str)
+            nameless = wire["role"] == "function" or type(wire.get("tool_call_id")) is not str
         if nameless:
-            found.update(positions)
+            found.add(position)
     return found
 
 
-def _find_their_calls(body: list[Wire], of: list[tuple[int, ...]], messages: list[Message], writing: Writing) -> bool:
-    """Whether a reader finds the calls of all results; some are told by name and place alone, and an edit may change both."""
+def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
+    """Whether a reader finds the calls of all results as they are `meant`; some are told by name and place alone, and an edit
+    may change both."""
     calls: dict[str, str] = {}
-    for message, positions in zip(messages_from_wire(body, Reading(writing.endpoint, NamedIds())), of, strict=True):
-        meant = messages[positions[-1]]["content"]
+    read = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
+    for message, one in zip([message for message in read if message["role"] in _WITH_CALLS], meant, strict=True):
         if message["role"] == "assistant":
-            calls.update(zip(_calls(message["content"]), _calls(meant), strict=False))
-        elif message["role"] == "tool":
-            answered, answers = message["content"][0]["tool_use_id"], meant[0]["tool_use_id"]
-            if calls.get(answered) != (answers if answers in calls.values() else None):
-                return False
+            calls.update(zip(_calls(message["content"]), _calls(one["content"]), strict=False))
+            continue
+        answers = one["content"][0]["tool_use_id"]
+        found = calls.get(message["content"][0]["tool_use_id"])
+        unasked = writing.encoding_of(one).get("unasked") or answers not in calls.values()
+        if found != answers and not (unasked and found is None):
+            return False
     return True
 
 
@@ -151,7 +165,7 @@ class _Runs:
     """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
     user message. `fits`: what is told by its name alone can be told so."""
 
-    __slots__ = ("_count", "_entries", "_from", "body", "fits", "moved", "of", "waiting", "writing")
+    __slots__ = ("_count", "_entries", "body", "fits", "joined", "moved", "of", "waiting", "writing")
 
     def __init__(self, writing: Writing) -> None:
         self.writing = writing
@@ -161,14 +175,8 @@ class _Runs:
         self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
-        self._from: tuple[int, ...] = ()  # the results whose media have moved
+        self.joined: tuple[int, ...] = ()  # the results whose media have moved to the next message
         self._count = 0
-
-    def add(self, wire: Wire, position: int) -> None:
-        """Takes a message."""
-        self.body.append(wire)
-        self.of.append((*self._from, position))
-        self._from = ()
 
     def take(self, path: Path, kind: str, part: Wire) -> Wire:
         """Takes a medium; gives the text that stands in its place."""
@@ -185,7 +193,7 @@ class _Runs:
         parts = [part for _, _, part in self.waiting]
         results = tuple(sorted({int(path[1]) for path, _, _ in self.waiting}))
         if joins:
-            self.moved, self._from = parts, results
+            self.moved, self.joined = parts, results
         else:
             self.body.append({"role": "user", "content": parts})
             self.of.append(results)
@@ -214,7 +222,8 @@ def _without_those_of_the_model(state: Mapping[str, Any], path: Path, writing: W
 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
+    bare = len(message) == 2 or is_bare(message)
+    if bare and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
@@ -231,7 +240,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
         written, runs.moved = runs.moved + parts, []
     wire: Wire = {"role": role, "content": filled(path, writing) if written is None else written}
-    return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
+    return wire if bare else finish_message(message, wire, state, path, writing)
 
 
 def _refuse_results(content: list[Block], path: Path) -> None:
@@ -246,10 +255,10 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
-    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    bare = is_bare(message)
     answered = block["tool_use_id"]
     called = writing.legacy.get(answered)  # by its name alone: the call was told without an id
-    if trivial and len(block) == 3 and called is None:
+    if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
@@ -273,7 +282,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     wire["content"] = written or ""
     if len(block) > 3:
         _finish_result(block, path, writing)
-    return wire if trivial else finish_message(message, wire, state, ("messages", position), writing)
+    return wire if bare else finish_message(message, wire, state, ("messages", position), writing)
 
 
 def _finish_result(block: Block, path: Path, writing: Writing) -> None:

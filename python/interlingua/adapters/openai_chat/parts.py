@@ -16,6 +16,7 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._media import (
     document_as_text,
@@ -441,6 +442,20 @@ def filled(path: Path, writing: Writing) -> str:
     return FILLER
 
 
+def says_nothing(item: Item) -> bool:
+    """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
+    state: dict[str, Any] | None = item.get("provider_state")
+    return state is None or not (state.get("fields") or state.get("signature"))
+
+
+def is_bare(message: Message) -> bool:
+    """Whether a message has nothing to write or to report beside its role and its content."""
+    return within(message, _BARE) and says_nothing(message)
+
+
+_BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
+
+
 def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
     if message.get("name") is not None:
@@ -560,6 +575,11 @@ def finish_reading(
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
     reading.mark(read, kept.fields, kept.places)
+    return keep_places(read, kept, word, reading)
+
+
+def keep_places(read: Message, kept: Kept, word: str | None, reading: Reading) -> Message:
+    """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
     if word is not None:
         kept.spelt["/content"] = {"word": word}
     keep_spelt(read, kept.spelt, reading.endpoint, by_role=True)

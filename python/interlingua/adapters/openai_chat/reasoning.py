@@ -35,6 +35,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters._verbatim import without_index
 from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -163,7 +164,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
     if DETAILS in message:
         details = message[DETAILS]
         if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
-            blocks = [detail_from_wire(item, reading) for item in details]
+            blocks = [detail_from_wire(item, reading) for item in without_index(details, DETAILS, kept.spelt)]
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         elif details:
             kept.fields[DETAILS] = details

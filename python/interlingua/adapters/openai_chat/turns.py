@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, keep_word, lone_text
+from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, lone_text, without_index
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SAYING,
@@ -23,6 +23,8 @@ from interlingua.adapters.openai_chat.parts import (
     filled,
     finish_message,
     finish_reading,
+    is_bare,
+    keep_places,
     own_citations,
     part_from_wire,
     part_to_wire,
@@ -40,7 +42,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
-from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call, says_nothing
+from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -206,7 +208,7 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
 
 def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
     """The turn that most are: a text, calls, or a text before calls. None for any other."""
-    if len(message) > 2 and not (len(message) == 3 and "provider_state" in message and says_nothing(message)):
+    if len(message) > 2 and not is_bare(message):
         return None
     wire: Wire = {"role": "assistant", "content": None}
     begin = 0  # of the calls
@@ -516,6 +518,9 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
+    kept = Kept()
+    if calls:
+        calls = without_index(calls, CALLS, kept.spelt)
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -525,11 +530,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         reading.turn()
         for call in calls:
             blocks.append(call_from_wire(call, reading))
-        read: Message = {"role": "assistant", "content": blocks}
-        if word is not None:
-            keep_word(read, word, reading.endpoint)
-        return read
-    kept = Kept()
+        return keep_places({"role": "assistant", "content": blocks}, kept, word, reading)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
     said: list[Block] = []
     if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
@@ -553,16 +554,15 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
     """The word for the form of a content that is not written as it came; what is neither usual nor has a word is unusual."""
     if type(content) is str and content:
         return None
-    calls = bool(message.get("tool_calls"))
-    if content is None or content == "":
-        if not calls:
-            reading.unusual = reading.unusual or not (
-                content is None and message.get("refusal") and "content" in message
-            )
-        return None if not calls else EMPTY if content == "" else None if "content" in message else ABSENT
     if lone_text(content):
         return LIST
-    reading.unusual = reading.unusual or not content or type(content) is not list
+    if content is None or content == "":
+        if message.get("tool_calls"):
+            return EMPTY if content == "" else None if "content" in message else ABSENT
+        usual = content is None and "content" in message and bool(message.get("refusal"))
+    else:
+        usual = type(content) is list and bool(content) and lone_text(content) is None
+    reading.unusual = reading.unusual or not usual
     return None
 
 

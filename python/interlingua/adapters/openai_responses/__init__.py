@@ -25,8 +25,11 @@ from interlingua.adapters.openai_responses.stream_writer import stream_encoder
 from interlingua.adapters.openai_responses.tables import NAME
 
 FRAMING: Final = "sse"
+DATED: Final = True
+"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
 
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",
