@@ -58,10 +58,10 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         system = [] if content is None else [{"role": "system", "content": content}]
     order = arranged(messages, _RESULTS, writing)
     before, marks = list(writing.loss.entries), writing.breakpoints
-    runs = _written(request, order, writing)
+    runs = _written(messages, order, writing)
     if not runs.fits:
         writing.tell_ids(before, marks)
-        runs = _written(request, order, writing)
+        runs = _written(messages, order, writing)
     body = runs.body
     items: Items | None = None
     if read is not None or came_otherwise(messages):
@@ -73,14 +73,13 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
             wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
             apart = {position for position, wire in zip(meant, wires, strict=True) if _is_told_without_id(wire)}
             writing.tell_ids(before, marks)
-            runs = _written(request, order, writing)
+            runs = _written(messages, order, writing)
             body = runs.body if items is None else items.put_back(runs.body, runs.of, apart)
     return [*system, *body] if system else body
 
 
-def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
+def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs":
     """The messages by the rules of the wire."""
-    messages: list[Message] = request["messages"]
     moves = moves_behind(order, messages)
     writing.moved = frozenset([position for position, _ in moves])
     runs = _Runs(writing)
@@ -90,7 +89,7 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
         if role == "assistant":
-            wire = assistant_to_wire(message, position, writing, request)
+            wire = assistant_to_wire(message, position, writing)
         elif role == "tool":
             wire = _tool_to_wire(message, position, writing, runs)
         else:
