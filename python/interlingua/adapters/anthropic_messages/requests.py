@@ -124,7 +124,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
-    made = messages_from_wire(body["messages"], reading, messages)
+    starts = messages_from_wire(body["messages"], reading, messages)
     _address_from_wire(wire, request, encoding, endpoint)
     if not body["messages"]:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
@@ -140,7 +140,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["tools"] if request.get("tools") else []
         tools = [(position,) for position in range(len(offered))]
-        read = Read(offered, tools, body.get("system"), body["messages"], made)
+        read = Read(offered, tools, body.get("system"), body["messages"], starts)
         _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 

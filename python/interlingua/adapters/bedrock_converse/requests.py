@@ -174,9 +174,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if system:
         messages.append(system_from_wire(system, reading))
     wires = body.get("messages")
-    made: list[range] = []
+    starts: list[int] = []
     if type(wires) is list:
-        made = messages_from_wire(wires, reading, messages)
+        starts = messages_from_wire(wires, reading, messages)
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
@@ -191,7 +191,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if may_differ(reading.unusual):
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
-        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], made)
+        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 
