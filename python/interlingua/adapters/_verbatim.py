@@ -135,7 +135,7 @@ class Items:
         """What is written of a group, as it came where it is written as it was then."""
         if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
             return said
-        if "reported" in came and not (self.with_odd and ("spelt" not in came or _fits(came["spelt"], said[0]))):
+        if "reported" in came and not (self.with_odd and ("spelt" not in came or _all_fit(came["spelt"], said[0]))):
             return said
         if self.loss.entries or "reported" in came:
             past = first + came.get("past", 1)
@@ -143,7 +143,9 @@ class Items:
                 return said
         if "whole" in came:
             return list(came["whole"])
-        return [_respelt(came["spelt"], said[0]) if "spelt" in came else self._in_form(came["content"], said[0], -1)]
+        if "spelt" in came:
+            return [_respelt(came["spelt"], said[0], fits="reported" in came)]
+        return [self._in_form(came["content"], said[0], -1)]
 
     def _head(self, of: Positions) -> dict[str, Any] | None:
         """How the first items came, where the first of them is written nowhere."""
@@ -212,11 +214,13 @@ def put_back_item(
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
-    if came is None or ("reported" in came and "spelt" in came and not _fits(came["spelt"], written)):
+    if came is None or ("reported" in came and "spelt" in came and not _all_fit(came["spelt"], written)):
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
-    return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
+    if "content" in came:
+        return _with_content(came["content"], written)
+    return _respelt(came["spelt"], written, fits="reported" in came)
 
 
 def _kept(spelt: Spelt) -> dict[str, Any]:
@@ -404,6 +408,16 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                     kept = spelt[pointer((*path, 0, name))] = {"raw": value}
                     if anchor is not _ABSENT:
                         kept["written"] = imprint(anchor, "wire")
+    elif type(raw) is list and type(written) is list and anchor is _ABSENT:
+        # some of it went or was added: what stands around that is the same
+        before, behind = _alike(raw, written), 0
+        if before < min(len(raw), len(written)):
+            behind = _alike(raw[before:][::-1], written[before:][::-1])
+        spelt[pointer(path)] = {
+            "between": [before, behind],
+            "raw": raw[before : len(raw) - behind],
+            "written": imprint(written[before : len(written) - behind], "wire"),
+        }
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
@@ -413,6 +427,16 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
 
 def _names(item: Item) -> str:
     return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
+
+
+def _alike(raw: list[Any], written: list[Any]) -> int:
+    """How many elements at the beginning of two lists are the same."""
+    number = 0
+    for one, other in zip(raw, written, strict=False):
+        if not _are_same([one], [other]):
+            break
+        number += 1
+    return number
 
 
 def _in_camel_case(name: str, raw: Item, written: Item) -> str:
@@ -500,14 +524,28 @@ def _anchor(written: Any, steps: list[str]) -> Any:
 _steps: Final = lru_cache(1024)(parse_pointer)
 
 
-def _fits(spelt: Spelt, written: Any) -> bool:
+def _all_fit(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
-    for there, kept in spelt.items():
-        if "word" not in kept and ("raw" in kept or "written" in kept):
-            anchor = _anchor(written, _steps(there))
-            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
-                return False
-    return True
+    return all("word" in kept or _fits(_steps(there), kept, written) for there, kept in spelt.items())
+
+
+def _fits(steps: list[str], kept: dict[str, Any], written: Any) -> bool:
+    """Whether the same is written at a place as when the item was read."""
+    if "beside" in kept:
+        within = _value(written, steps[:-1])
+        return type(within) is dict and steps[-1] not in within and _names(within) == kept["beside"]
+    if "between" in kept:
+        before, behind = kept["between"]
+        listed = _value(written, steps)
+        if type(listed) is not list or before + behind > len(listed):
+            return False
+        between: bool = kept["written"] == imprint(listed[before : len(listed) - behind], "wire")
+        return between
+    if "raw" not in kept and "written" not in kept:
+        return True  # the name of a member
+    anchor = _anchor(written, steps)
+    known: str | None = kept.get("written")
+    return known == (None if anchor is _ABSENT else imprint(anchor, "wire"))
 
 
 def _value(written: Any, steps: list[str]) -> Any:
@@ -522,16 +560,12 @@ def _value(written: Any, steps: list[str]) -> Any:
     return written
 
 
-def _respelt(spelt: Spelt, written: Any) -> Any:
+def _respelt(spelt: Spelt, written: Any, *, fits: bool = False) -> Any:
+    """What is written with what is kept put back; `fits`: all of it is known to fit."""
     made = written
     named: list[list[str]] = []
     for there, kept in spelt.items():
         steps = _steps(there)
-        if "beside" in kept:
-            within = _value(written, steps[:-1])
-            if type(within) is dict and steps[-1] not in within and _names(within) == kept["beside"]:
-                made = _with(made, steps, kept)
-            continue
         if "name" in kept:
             named.append([*steps, kept["name"]])
         if "word" in kept:
@@ -539,14 +573,17 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
             said = place if place is _ABSENT else _in_form(kept["word"], place)
             if said is not place:
                 made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
-        elif "raw" in kept or "written" in kept:
-            anchor = _anchor(written, steps)
-            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
-                made = _with(made, steps, kept)
+        elif ("raw" in kept or "written" in kept) and (fits or _fits(steps, kept, written)):
+            made = _with(made, steps, _in_its_list(kept, _value(written, steps)) if "between" in kept else kept)
     if named:
         for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
             made = _renamed(made, steps)
     return made
+
+
+def _in_its_list(kept: dict[str, Any], written: list[Any]) -> dict[str, Any]:
+    before, behind = kept["between"]
+    return {"raw": [*written[:before], *kept["raw"], *written[len(written) - behind :]]}
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
