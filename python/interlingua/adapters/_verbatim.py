@@ -166,11 +166,11 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item
+        # that an item as a whole stands elsewhere is nothing of the item, but what is said in its place is
         return [
             entry
             for entry in self.loss.entries
-            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+            if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
         ]
 
 

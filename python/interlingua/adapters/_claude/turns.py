@@ -70,7 +70,7 @@ def keep_extras(wire: Item, message: Item, reading: Reading) -> None:
     others = {name: value for name, value in wire.items() if name not in ("role", "content")}
     if fields := {name: value for name, value in others.items() if value is not None}:
         message.setdefault("provider_state", reading.state())["fields"] = fields
-    reading.unusual = reading.unusual or len(fields) < len(others)
+    reading.unusual = reading.unusual or len(fields) < len(others) or "cache_control" in fields
 
 
 class Read(NamedTuple):
@@ -86,7 +86,7 @@ class Read(NamedTuple):
 
 def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, read: Read | None) -> list[Item]:
     """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
-    tools: list[Item] = writing.source["tools"]
+    tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
     items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)

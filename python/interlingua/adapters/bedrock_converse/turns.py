@@ -136,7 +136,7 @@ class _Turns(Turns[Writing]):
     def answer_first(self, path: Path) -> None:
         """A turn of the user stands before it."""
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})
-        self.of.append([])
+        self.of.append([int(path[1])])
         filler = {"role": "user", "content": [{"type": "text", "text": FILLER}]}
         position = int(path[1])
         why = "the target's conversations begin with the user"
