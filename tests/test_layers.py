@@ -155,8 +155,6 @@ BY_HAND = {
     "": "_members _offered _openai_members _openai_writing",
     "_structured": "answers asking finding",
     "cohere_chat": "documents messages requests",
-    "openai_chat": "messages parts reasoning responses stream_writer tables turns",
-    "openai_responses": "items messages responses stream_reader tools",
 }
 
 

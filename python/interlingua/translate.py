@@ -353,23 +353,32 @@ def write_response(
 
 
 def to_wire_response(
-    response: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None
+    response: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None, *, created: int = 0
 ) -> tuple[dict[str, Any], list[Entry]]:
-    """The same for a validated response, an endpoint and a loss policy."""
+    """The same for a validated response, an endpoint and a loss policy. `created` is the time, in seconds since 1970, that
+    the body bears on a wire whose answers have one, unless this answer brings one of its own."""
     policy = _policy_of_answers(policy)
-    body, loss = _written(response, endpoint)
+    body, loss = _written(response, endpoint, created)
     if loss:
         account_for(response, policy, loss, endpoint)
     return body, loss
 
 
-def _written(response: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+def _written(response: dict[str, Any], endpoint: Endpoint, created: int) -> tuple[dict[str, Any], list[Entry]]:
+    adapter = adapters.get(endpoint.adapter)
     try:
         if endpoint.state_in_ids:
             response = state_in_ids.load_response(response, endpoint)
-        return adapters.get(endpoint.adapter).to_wire_response(response, endpoint)
+        if _is_dated(adapter):
+            return adapter.to_wire_response(response, endpoint, created=created)
+        return adapter.to_wire_response(response, endpoint)
     except RecursionError:
         raise too_deep() from None
+
+
+def _is_dated(adapter: Any) -> bool:
+    """Whether the answers of a wire bear a time."""
+    return bool(getattr(adapter, "DATED", False))
 
 
 def _strictly(strict: str | None) -> Policy:
@@ -519,6 +528,7 @@ class StreamWriter:
     `strict` (representation, weakened or lost) ends the stream with `LossRefused` as soon as a loss of that severity is known; `policy`
     is a whole loss policy. Without `report`, and without either of them, losses are not looked for, which saves time.
     `loss` is a list to which the report is added, beside what it holds already.
+    `created` is the time, in seconds since 1970, that the stream bears on a wire whose answers have one.
     """
 
     def __init__(
@@ -531,6 +541,7 @@ class StreamWriter:
         policy: Policy | None = None,
         report: bool = True,
         loss: list[Entry] | None = None,
+        created: int = 0,
     ) -> None:
         endpoint = _endpoint(adapter, provider, model)
         policy = {**_policy_of_answers(policy), **_strictly(strict)}
@@ -546,7 +557,8 @@ class StreamWriter:
             loader = state_in_ids.event_loader(endpoint)
             next(loader)
             self._load = loader.send
-        encoder = adapters.get(endpoint.adapter).stream_encoder(endpoint)
+        wire = adapters.get(endpoint.adapter)
+        encoder = wire.stream_encoder(endpoint, created=created) if _is_dated(wire) else wire.stream_encoder(endpoint)
         next(encoder)
         self._encode: Callable[[dict[str, Any] | None], list[Any]] = encoder.send
         self._chunk: Callable[[Any], bytes] = _FRAMINGS[framing(endpoint)].encode

@@ -613,6 +613,63 @@ def test_a_result_that_came_without_its_call_is_refused_once_it_stands_elsewhere
         GEMINI.to_wire(request, HERE)
 
 
+def test_a_result_that_came_without_its_call_keeps_its_name_beside_an_edit() -> None:
+    body = {"contents": [USER, LOOP["contents"][2], {"role": "model", "parts": [{"text": "So."}]}, USER]}
+    request = read(body)
+    request["messages"][1]["content"][0]["content"][0]["text"] = "three"
+
+    assert part_of(written(request), 1, 0) == {"functionResponse": {"name": "look_up", "response": {"result": "three"}}}
+
+
+@pytest.mark.parametrize("named", [{"name": "other"}, {"name": "look_up", "id": "x"}])
+def test_a_result_is_called_as_it_came_while_it_is_read_as_that_of_its_call(named: dict[str, Any]) -> None:
+    """It is read so by its place; a call that an edit puts before its own would get it."""
+    body = copy.deepcopy(LOOP)
+    del body["contents"][1]["parts"][1], body["contents"][2]["parts"][1]
+    part_of(body, 2, 0)["functionResponse"] |= named
+    request = read(body)
+    assert written(request) == body
+
+    call = {"type": "tool_use", "id": "tu_9", "name": "other", "input": {}}
+    result = {"role": "tool", "content": [{"type": "tool_result", "tool_use_id": "tu_9", "content": []}]}
+    request["messages"][1]["content"].insert(0, call)
+    request["messages"].insert(2, result)
+    edited = written(request)
+    assert [part["functionResponse"]["name"] for part in edited["contents"][2]["parts"]] == ["other", "look_up"]
+
+
+def test_an_image_in_other_letters_is_kept_once_and_goes_back_beside_an_edit() -> None:
+    data = "_-_8" * 1000
+    body = {
+        "contents": [
+            {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": data}}, {"text": "What?"}]},
+        ]
+    }
+    request = read(body)
+    assert len(json.dumps(request)) < len(data) + 2000
+    assert written(request) == body
+
+    request["messages"][0]["content"][1]["text"] = "Where?"
+    assert part_of(written(request), 0, 0) == part_of(body, 0, 0)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"text": "a", "thought": False}],
+        [{"text": "a"}, {"text": ""}],
+        [{"function_call": {"name": "f"}, "thought_signature": "c2ln"}],
+        [{"text": "a", "inlineData": None}, {"inline_data": {"mime_type": "image/gif", "data": "R0lGOD"}}],
+    ],
+)
+def test_what_an_answer_says_goes_back_as_it_came_in_the_next_request(parts: list[dict[str, Any]]) -> None:
+    body = {"candidates": [{"content": {"parts": parts, "role": "model"}, "finishReason": "STOP"}]}
+    answer, _ = GEMINI.from_wire_response(copy.deepcopy(body), HERE, DERIVED_IDS)
+
+    assert GEMINI.to_wire_response(answer, HERE) == (body, [])
+    assert written({"messages": [text("Oslo?"), answer["message"]]})["contents"][1] == body["candidates"][0]["content"]
+
+
 def test_a_late_result_beside_media_that_travel_behind_results_is_refused_where_they_do() -> None:
     def result(identity: str, *content: dict[str, Any]) -> dict[str, Any]:
         return {

@@ -451,7 +451,7 @@ def test_an_answer_of_another_provider_is_played() -> None:
     }
     load(response, "Response")
 
-    body, loss = adapter.to_wire_response(response, HERE, created_at="2026-01-01T00:00:00Z")
+    body, loss = adapter.to_wire_response(response, HERE, created=1_767_225_600)
 
     assert body == {
         "model": "claude-x",

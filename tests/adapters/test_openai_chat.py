@@ -768,8 +768,8 @@ def test_calls_are_streamed_whole_where_the_provider_does() -> None:
 # ---------------------------------------------------------------------------------------------------- edits of own turns
 
 
-def test_a_result_keeps_no_name_that_its_call_has_lost() -> None:
-    """The name of a result is a spelling while its call says it too."""
+def test_a_result_that_bears_the_name_of_its_call_bears_the_new_one() -> None:
+    """Some providers want it there; it says nothing that the call does not."""
     body = {
         "model": "gpt-x",
         "messages": [
@@ -785,21 +785,21 @@ def test_a_result_keeps_no_name_that_its_call_has_lost() -> None:
     read = again(body)
     read["messages"][1]["content"][0]["name"] = "see"
     written, _ = lawful(read)
-    assert "name" not in written["messages"][2]
+    assert written["messages"][2]["name"] == "see"
 
     del read["messages"][1]
     with pytest.raises(InvalidRequest, match="no call before"):
         lawful(read)
 
 
-def test_an_own_turn_without_its_calls_is_an_empty_text() -> None:
-    """An empty text beside calls goes back; without the calls it is read as a text, and that is reported."""
+def test_an_own_turn_without_its_calls_is_filled() -> None:
+    """An empty text beside calls goes back; without the calls the message is as empty as any other, and that is reported."""
     calls = [{"id": "call_1", "type": "function", "function": {"name": "look", "arguments": "{}"}}]
     body = {"model": "gpt-x", "messages": [{"role": "assistant", "content": "", "tool_calls": calls}]}
     read = again(body)
     read["messages"][0]["content"].clear()
     written, loss = lawful(read)
-    assert written["messages"] == [{"role": "assistant", "content": ""}]
+    assert written["messages"] == [{"role": "assistant", "content": "(empty)"}]
     assert [entry["code"] for entry in loss] == ["filler"]
 
 

@@ -79,3 +79,18 @@ def test_a_word_whose_place_is_gone_says_nothing(later: Any) -> None:
     raw = {"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": "_-_8"}}]}
 
     assert came(raw, part("/+/8"), later) == later
+
+
+def test_what_says_nothing_is_put_back_beside_what_is_reported() -> None:
+    raw, written = (
+        {"parts": [{"text": "", "thought": None}, {"mark": 1}]},
+        {"parts": [{"text": "(empty)"}, {"mark": 2}]},
+    )
+    entry = {"op": "replace", "path": "/messages/0/content", "code": "filler", "severity": "representation"}
+    item: dict[str, Any] = {}
+    keep_item(item, raw, written, HERE, [entry])
+    loss = Loss()
+    loss.entries.append(dict(entry))
+
+    assert put_back_item(item, written, HERE, [entry], loss) == raw
+    assert loss.entries == []

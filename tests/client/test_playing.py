@@ -94,6 +94,17 @@ async def test_the_name_of_the_model_tells_the_wire(name: str, adapter: str) -> 
     assert response["model"] == f"replay:{name}"
 
 
+@pytest.mark.parametrize("role", ["system", "developer"])
+async def test_instructions_behind_a_question_are_nobodys_turn(role: str) -> None:
+    """Agents put some there: the question is answered all the same."""
+    behind = {"role": role, "content": [{"type": "text", "text": "Be brief."}]}
+    request = {"messages": [*ask()["messages"], behind], "max_output_tokens": 9}
+    for adapter in ("anthropic_messages", "openai_chat", "openai_responses"):
+        async with Client(ReplayTransport(pace=0), registry=every_wire(), retry="none") as client:
+            answer = await client.generate(request, model=f"every:{adapter}")
+        assert told(answer)[0].startswith("This answer was recorded")
+
+
 @EVERY
 async def test_a_refusal_is_one_on_every_wire(adapter: str) -> None:
     """What was not recorded is not found."""

@@ -49,6 +49,24 @@ async def test_a_request_to_its_own_wire_goes_out_as_it_came(serve: Any, wire: s
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True])
+async def test_an_answer_bears_the_time_of_the_call(serve: Any, stream: bool) -> None:
+    """On wires whose answers have one, where the provider behind says none: clients sort and show by it."""
+    wanted = {
+        "openai_chat": b'"created":1778241600',
+        "openai_responses": b'"created_at":1778241600',
+        "ollama_chat": b'"created_at":"2026-05-08T12:00:00Z"',
+    }
+    async with serve(*[Say("Yes.")] * len(wanted)) as at:
+        for wire, words in wanted.items():
+            body = wires.body(wire, model="anthropic:claude-sonnet-4-6") | {"stream": stream}
+            answer = await at.http.post(wires.path(wire), json=body)
+            assert answer.status_code == 200
+            assert words in answer.content
+            assert b"1970" not in answer.content
+
+
+@pytest.mark.asyncio
 async def test_a_provider_of_the_same_wire_is_asked_in_its_own_dialect(serve: Any) -> None:
     """A client that speaks Chat to groq is a client of groq: what only groq knows arrives there."""
     body = wires.body("openai_chat", model="groq:llama-3.3-70b-versatile") | {"service_tier": "flex"}

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -11,7 +12,9 @@ from typing import Any
 import pytest
 
 from interlingua.access import digest
+from interlingua.cli.launch import summary
 from interlingua.gateway.agents import WIRES, settings
+from interlingua.gateway.calls import Call
 
 AGENT = """#!{python}
 import json, os, sys, urllib.request
@@ -54,9 +57,32 @@ def test_an_agent_is_answered_and_what_it_took_is_told(agent: Path, tmp_path: Pa
     assert done.stdout.startswith("said ")
     assert "['-p', 'hello']" in done.stdout
     told = done.stderr.splitlines()
-    assert "interlingua: 1 calls of replay:gpt-5.4" in told
+    assert "interlingua: 1 call of replay:gpt-5.4" in told
     assert any(line.endswith("USD") or "without a known price" in line for line in told)
     assert list(home.iterdir()) == []
+    assert list((tmp_path / "cache" / "interlingua").iterdir()) == []
+
+
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGHUP])
+def test_an_agent_ends_with_the_command(tmp_path: Path, word: signal.Signals) -> None:
+    """Nobody is left behind, nor is a file, when the command is ended or its terminal closed."""
+    script = tmp_path / "claude"
+    script.write_text(f"#!{sys.executable}\nimport os, time\nprint(os.getpid(), flush=True)\ntime.sleep(60)\n")
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    environment = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    environment["XDG_CACHE_HOME"] = str(tmp_path / "cache")
+    command = [sys.executable, "-m", "interlingua", "launch", "claude", "--replay", "--model", "replay:gpt-5.4"]
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        agent = int(process.stdout.readline())
+        process.send_signal(word)
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 128 + word
+    assert "0 calls" in errors
+    with pytest.raises(ProcessLookupError):
+        os.kill(agent, 0)
     assert list((tmp_path / "cache" / "interlingua").iterdir()) == []
 
 
@@ -117,6 +143,14 @@ def test_the_settings_of_each_agent_name_the_gateway_and_the_key(tmp_path: Path)
         assert "http://127.0.0.1:9" in told
         assert "ilk_1" in told
         assert "m-1" in told
+
+
+def test_what_failed_is_told_with_its_kind() -> None:
+    """So that whoever reads no log knows whether the key, the model or the network is at fault."""
+    calls = [
+        Call("1", "t", "k", "openai_chat", "", category=kind) for kind in ("network", None, "network", "not_found")
+    ]
+    assert summary(calls)[0] == "interlingua: 4 calls of no model, 3 failed (network 2, not_found 1)"
 
 
 def test_a_key_is_shown_once_and_its_row_holds_the_digest() -> None:

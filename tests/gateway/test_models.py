@@ -49,7 +49,12 @@ async def test_below_the_name_of_a_provider_nothing_is_mapped(serve: Any) -> Non
     async with serve(Say("Yes."), policy=POLICY) as at:
         answer = await at.http.post("/anthropic/v1/messages", json=wires.body("anthropic_messages"))
         assert answer.headers["interlingua-model"] == "anthropic:claude-sonnet-4-6"
-        for place, words in (("/nobody/v1/messages", "nobody"), ("/groq/v1/messages", "does not speak")):
+        mistakes = {
+            "/nobody/v1/messages": "nobody",
+            "/groq/v1/messages": "does not speak",
+            "/v1/v1/messages": "the base URL of this client is to end without /v1",
+        }
+        for place, words in mistakes.items():
             refused = await at.http.post(place, json=wires.body("anthropic_messages"))
             assert refused.status_code == 404
             assert words in refused.json()["error"]["message"]

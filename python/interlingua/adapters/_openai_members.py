@@ -285,18 +285,21 @@ SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
 """The switches of both wires by which members are written otherwise than they may come."""
 
 
-def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
-    """Notes what is odd of the tools of a request that was just read: it is left alone then.
-
-    `called` are the names of its calls. Names that do not fit go to `names` of the request's form; a tool whose schema cannot
-    be enforced is marked itself.
-    """
-    tools: list[dict[str, Any]] = request.get("tools") or []
-    found = {tool["name"] for tool in tools}
+def record_names(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
+    """Keeps the names of tools that do not fit, of a request that was just read; `called` are those of its calls."""
+    found = {tool["name"] for tool in request.get("tools") or ()}
     found.update(called)
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
         request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
-    for tool in tools:
+
+
+def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
+    """Notes what is odd of the tools of a request that was just read: it is left alone then.
+
+    `called` are the names of its calls. A tool whose schema cannot be enforced is marked itself.
+    """
+    record_names(request, called, endpoint)
+    for tool in request.get("tools") or ():
         schema = tool.get("input_schema") if tool.get("strict") else None
         if schema is not None and not can_be_enforced(schema):
             note(tool, "odd", endpoint.state, imprint(tool, TOOLS))

@@ -18,7 +18,8 @@ belong together so are a group; one that is not of one item on each side is kept
 that is written in its place.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -47,7 +48,8 @@ class Items:
     is, when they are no list there.
 
     `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
-    written of several of them is put back place by place, whatever else is said there.
+    written of several of them is put back place by place, whatever else is said there. `by_role`: only in a message of the role
+    that it had then.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Items:
         *,
         with_odd: bool = True,
         joined: bool = False,
+        by_role: bool = False,
     ) -> None:
         self.items = items
         self.place = place
@@ -68,6 +71,7 @@ class Items:
         self.loss = loss
         self.with_odd = with_odd
         self.joined = joined
+        self.by_role = by_role
 
     def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
         """The items as they came; `of` tells which of them each of the `written` ones says.
@@ -84,80 +88,75 @@ class Items:
 
         `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
         """
-        for first, past, came, said in _groups(raws, made, written, of):
+        for first, past, home, came, said in _groups(raws, made, written, of):
             kept: dict[str, Any] = {}
             if len(came) == len(said) == 1:
                 spelt: Spelt = {}
                 _compare((), came[0], said[0], _ABSENT, spelt)
-                kept = _kept(spelt)
+                kept = _kept(spelt, said[0]["role"] if self.by_role else None)
             elif not _are_same(came, said):
                 kept["whole"] = came
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
                 reported = self._reported(first, past)
-                if past > first + 1 and (reported or not self.joined):
-                    kept["past"] = past - first
+                if past > home + 1 and (reported or not self.joined):
+                    kept["past"] = past - home
+                if home > first:
+                    kept["before"] = home - first
                 _keep_report(kept, self.items[first:past], reported)
-                _encoding(self.items[first], self.endpoint)[CAME] = kept
+                _encoding(self.items[home], self.endpoint)[CAME] = kept
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not _came_otherwise(self.items):
+        if not came_otherwise(self.items):
             return written
-        head = self._head(of)
+        if not written:
+            came = came_of(self.items[0], self.endpoint)
+            return self._group(came, 0, written) if came is not None and "whole" in came else written
         found: list[Any] = []
         at = 0
-        if head is not None:
-            at = len(head["written"])
-            found += self._group(head, 0, written[:at])
         while at < len(written):
-            first = of[at][0] if of[at] else -1
-            came = None
-            if first >= 0 and "provider_state" in self.items[first] and first not in apart:
-                came = came_of(self.items[first], self.endpoint)
-            if came is not None and len(came) == 1 and "content" in came:  # nothing was compared
-                found.append(self._in_form(came["content"], written[at], first))
-                at += 1
-                continue
-            more = came is not None and "spelt" in came and came.get("past", 1) <= max(of[at]) - first
-            if more and not self.joined:
-                came = None  # more is said in its place than was then
+            positions = of[at]
+            came = self._came(positions[0]) if positions and positions[0] not in apart else None
             if came is None:
                 found.append(written[at])
                 at += 1
-            else:
-                taken = len(came.get("written", ".")) or 1
-                found += self._group(came, first, written[at : at + taken])
+            elif "whole" in came:
+                taken = len(came["written"]) or 1
+                found += self._group(came, positions[0], written[at : at + taken])
                 at += taken
+            else:
+                found.append(self._one(came, positions, written[at]))
+                at += 1
         return found
 
-    def _group(self, came: dict[str, Any], first: int, said: list[Any]) -> list[Any]:
-        """What is written of a group, as it came where it is written as it was then."""
-        if "whole" in came and came["written"] != [imprint(one, "wire") for one in said]:
-            return said
-        if "reported" in came and not (self.with_odd and ("spelt" not in came or _all_fit(came["spelt"], said[0]))):
-            return said
-        if self.loss.entries or "reported" in came:
-            past = first + came.get("past", 1)
-            if not _retract(came, self.items[first:past], self._reported(first, past), self.loss):
-                return said
-        if "whole" in came:
-            return list(came["whole"])
-        if "spelt" in came:
-            return [_respelt(came["spelt"], said[0], fits="reported" in came)]
-        return [self._in_form(came["content"], said[0], -1)]
+    def _came(self, position: int) -> dict[str, Any] | None:
+        item = self.items[position]
+        return came_of(item, self.endpoint) if "provider_state" in item else None
 
-    def _head(self, of: Positions) -> dict[str, Any] | None:
-        """How the first items came, where the first of them is written nowhere."""
-        if not self.items or (of and of[0] and of[0][0] == 0) or CAME not in _encoding_of(self.items[0]):
-            return None
-        came = came_of(self.items[0], self.endpoint)
-        return came if came is not None and "whole" in came else None
-
-    def _in_form(self, word: str, wire: Any, first: int) -> Any:
-        if type(wire) is not dict or any(entry["code"] == "filler" for entry in self._reported(first, first + 1)):
+    def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
+        """What is written of one item of the wire, as it came."""
+        first = positions[0]
+        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+            return wire  # more is said in its place than was then
+        if not _has_its_role(came, wire) or ("reported" in came and "spelt" in came and not _fits(came["spelt"], wire)):
             return wire
-        return _with_content(word, wire)
+        if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
+            return wire
+        return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
+
+    def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
+        """What is written of a group, as it came where it is written as it was then."""
+        if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
+            return said
+        return list(came["whole"])
+
+    def _is_reported(self, came: dict[str, Any], home: int) -> bool:
+        """Whether the same is reported as when the item was read; it is taken back then."""
+        if "reported" in came and not self.with_odd:
+            return False
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        return first >= 0 and _retract(came, self.items[first:past], self._reported(first, past), self.loss)
 
     def _reported(self, first: int, past: int) -> list[Entry]:
         if not self.loss.entries:
@@ -166,7 +165,7 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item, but what is said in its place is
+        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
         return [
             entry
             for entry in self.loss.entries
@@ -174,7 +173,8 @@ class Items:
         ]
 
 
-def _came_otherwise(items: list[Item]) -> bool:
+def came_otherwise(items: list[Item]) -> bool:
+    """Whether anything is kept of how items came."""
     for item in items:
         state: Item | None = item.get("provider_state")
         if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
@@ -190,15 +190,17 @@ def keep_item(
     reported: list[Entry],
     says: Item | None = None,
     kept_as: str = CAME,
+    *,
+    by_role: bool = False,
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
     `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
-    one canonical item says.
+    one canonical item says; `by_role` as of `Items`.
     """
     spelt: Spelt = {}
     _compare((), raw, written, _ABSENT, spelt)
-    if kept := _kept(spelt):
+    if kept := _kept(spelt, written["role"] if by_role else None):
         _keep_report(kept, [item if says is None else says], reported)
         _encoding(item, endpoint)[kept_as] = kept
 
@@ -214,26 +216,24 @@ def put_back_item(
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
     came = came_of(item, endpoint, kept_as)
-    if came is None or ("reported" in came and "spelt" in came and not _all_fit(came["spelt"], written)):
+    if came is None or not _has_its_role(came, written):
+        return written
+    if "reported" in came and "spelt" in came and not _fits(came["spelt"], written):
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
-    if "content" in came:
-        return _with_content(came["content"], written)
-    return _respelt(came["spelt"], written, fits="reported" in came)
+    return _with_content(came["content"], written) if "content" in came else _respelt(came["spelt"], written)
 
 
-def _kept(spelt: Spelt) -> dict[str, Any]:
-    """How one item came, where it came otherwise."""
+def _kept(spelt: Spelt, role: str | None) -> dict[str, Any]:
+    """How one item came, where it came otherwise; a message of another `role` has other members."""
     if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
-    return {"spelt": spelt} if spelt else {}
+    return {} if not spelt else {"spelt": spelt} if role is None else {"spelt": spelt, "role": role}
 
 
-def _encoding_of(item: Item) -> Item:
-    """How an item was spelt, whosever it is."""
-    found: Item = (item.get("provider_state") or _NOTHING).get("encoding") or _NOTHING
-    return found
+def _has_its_role(came: dict[str, Any], written: Any) -> bool:
+    return "role" not in came or came["role"] == written.get("role")
 
 
 _NOTHING: Final[Item] = {}
@@ -260,15 +260,21 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
     return True
 
 
+def _lasting(item: Item) -> list[Any]:
+    """What the provider gave with an item, which may be said nowhere."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return [state.get("id"), state.get("signature"), state.get("fields")]
+
+
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
-    """What items and their report are known by: the place of an item in its list does not matter, and wording is free."""
-    said = [imprint(item, "item") for item in items]
+    """What items and their report are known by: the place of an item does not matter, and wording is free."""
+    said = [[imprint(_said(item), "item"), *_lasting(item)] for item in items]
     return imprint(
         [
             *said,
             *(
                 {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
-                | {"path": entry["path"].rpartition("/content/")[2]}
+                | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
                 for entry in reported
             ),
         ],
@@ -276,17 +282,43 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     )
 
 
+def _said(value: Any) -> Any:
+    """What an item says to a model: neither who had it when, nor provider states, of which is written what says something."""
+    if type(value) is dict:
+        beside = _BESIDE if "role" in value else _STATE
+        return {name: _said(item) for name, item in value.items() if name not in beside}
+    return [_said(item) for item in value] if type(value) is list else value
+
+
+_STATE: Final = frozenset(("provider_state",))
+_BESIDE: Final = _STATE | {
+    "metadata",
+    "id",
+    "session_id",
+    "created_at",
+    "schema_version",
+    "priority",
+    "critical",
+    "extra",
+}
+
+
+_OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
+"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
+
+
 def _groups(
     raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, list[Any], list[Any]]]:
-    """What belongs together: the first canonical item and the one past the last, what came, and what is written."""
+) -> list[tuple[int, int, int, list[Any], list[Any]]]:
+    """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
+    what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, [raws[position]], [said]) for position, said in enumerate(written)]
-    groups: list[tuple[int, int, list[Any], list[Any]]] = []
+        return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
+    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
-        first = past = -1
+        first = past = home = -1
         grew = True
         while grew:
             grew = False
@@ -297,15 +329,17 @@ def _groups(
                 grew = True
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
+                home = min(of[right]) if home < 0 and of[right] else home
                 said.append(written[right])
                 right += 1
                 grew = True
-        if groups and not (came and said and groups[-1][2] and groups[-1][3]):
-            # what vanished or was added belongs to what stands before it, at the head to what stands behind it
+        first, past = max(first, 0), max(past, 0)
+        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
+        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
             before = groups.pop()
-            groups.append((before[0], max(before[1], past), before[2] + came, before[3] + said))
-        else:
-            groups.append((max(first, 0), max(past, 0), came, said))
+            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
+            home = before[2] if before[4] else home
+        groups.append((first, past, first if home < 0 else home, came, said))
     return groups
 
 
@@ -380,7 +414,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
-            elif (value is None or value is False) and anchor is not _ABSENT:
+            elif anchor is not _ABSENT and _says_nothing(name, value, path):
                 spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
                 continue
             # most is the same: a text needs no call of its own
@@ -410,9 +444,8 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                         kept["written"] = imprint(anchor, "wire")
     elif type(raw) is list and type(written) is list and anchor is _ABSENT:
         # some of it went or was added: what stands around that is the same
-        before, behind = _alike(raw, written), 0
-        if before < min(len(raw), len(written)):
-            behind = _alike(raw[before:][::-1], written[before:][::-1])
+        before = _alike(raw, written)
+        behind = _alike(raw[before:][::-1], written[before:][::-1])
         spelt[pointer(path)] = {
             "between": [before, behind],
             "raw": raw[before : len(raw) - behind],
@@ -425,10 +458,6 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             kept["written"] = imprint(known, "wire")
 
 
-def _names(item: Item) -> str:
-    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
-
-
 def _alike(raw: list[Any], written: list[Any]) -> int:
     """How many elements at the beginning of two lists are the same."""
     number = 0
@@ -437,6 +466,27 @@ def _alike(raw: list[Any], written: list[Any]) -> int:
             break
         number += 1
     return number
+
+
+def _says_nothing(name: str, value: Any, path: Path) -> bool:
+    """Whether a member of an element of a list holds a default, or the place of the element, which its place says."""
+    return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
+
+
+def without_index(items: list[Any], member: str, spelt: Spelt) -> list[Any]:
+    """The elements of a list without the `index` that says where each stands, which is kept with the places of the item whose
+    `member` the list is; each is written with all its other members."""
+    found = items
+    for number, item in enumerate(items):
+        if "index" in item and _says_nothing("index", item["index"], (number,)):
+            found = [*items] if found is items else found
+            found[number] = {name: value for name, value in item.items() if name != "index"}
+            spelt[f"/{member}/{number}/index"] = {"raw": item["index"], "beside": _names(found[number])}
+    return found
+
+
+def _names(item: Item) -> str:
+    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
 
 
 def _in_camel_case(name: str, raw: Item, written: Item) -> str:
@@ -459,11 +509,11 @@ ABSENT: Final = "absent"
 _WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
 
 
-def lone_text(content: Any) -> str | None:
-    """The words of a content of one part that is a text and nothing else."""
+def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
+    """The words of a content of one part that is a text, of one of these kinds, and nothing else."""
     if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
         text = part.get("text")
-        if part.get("type") == LIST and type(text) is str:
+        if part.get("type") in kinds and type(text) is str:
             return text
     return None
 
@@ -483,9 +533,15 @@ def _word(raw: Any, written: Any) -> str | None:
     return EMPTY if raw == "" and written is None else None
 
 
-def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint) -> None:
-    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = _kept(spelt)
+def written_is(value: Any) -> str:
+    """What is kept of a place to tell that this is written there."""
+    short = type(value) is bool or (type(value) is str and len(value) < 16)
+    return _written_word(value) if short else imprint(value, "wire")
+
+
+@lru_cache(maxsize=64, typed=True)
+def _written_word(value: bool | str) -> str:
+    return imprint(value, "wire")
 
 
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
@@ -493,14 +549,11 @@ def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
     _encoding(item, endpoint)[CAME] = {"content": word}
 
 
-def keep_silent(item: Item, silent: Mapping[str, Any], word: str | None, endpoint: Endpoint) -> None:
-    """Keeps members that say nothing, and in whose place nothing is written, and the `word` for the form of the content: by
-    name, as they came, which needs no comparison."""
-    spelt: Spelt = {pointer((name,)): {"raw": value} for name, value in silent.items()}
-    if word is not None:
-        spelt["/content"] = {"word": word}
+def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
+    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
+    place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""
     if spelt:
-        _encoding(item, endpoint)[CAME] = _kept(spelt)
+        _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
 def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
@@ -524,48 +577,58 @@ def _anchor(written: Any, steps: list[str]) -> Any:
 _steps: Final = lru_cache(1024)(parse_pointer)
 
 
-def _all_fit(spelt: Spelt, written: Any) -> bool:
+def _fits(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
-    return all("word" in kept or _fits(_steps(there), kept, written) for there, kept in spelt.items())
+    for there, kept in spelt.items():
+        if "between" in kept:
+            if not _stands_between(kept, _value(written, _steps(there))):
+                return False
+        elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, _steps(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
 
 
-def _fits(steps: list[str], kept: dict[str, Any], written: Any) -> bool:
-    """Whether the same is written at a place as when the item was read."""
-    if "beside" in kept:
-        within = _value(written, steps[:-1])
-        return type(within) is dict and steps[-1] not in within and _names(within) == kept["beside"]
-    if "between" in kept:
-        before, behind = kept["between"]
-        listed = _value(written, steps)
-        if type(listed) is not list or before + behind > len(listed):
-            return False
-        between: bool = kept["written"] == imprint(listed[before : len(listed) - behind], "wire")
-        return between
-    if "raw" not in kept and "written" not in kept:
-        return True  # the name of a member
-    anchor = _anchor(written, steps)
-    known: str | None = kept.get("written")
-    return known == (None if anchor is _ABSENT else imprint(anchor, "wire"))
+def _stands_between(kept: dict[str, Any], written: Any) -> bool:
+    """Whether the same stands in a list in the place of what went or was added there."""
+    before, behind = kept["between"]
+    if type(written) is not list or before + behind > len(written):
+        return False
+    fits: bool = kept["written"] == imprint(written[before : len(written) - behind], "wire")
+    return fits
 
 
-def _value(written: Any, steps: list[str]) -> Any:
+def _value(written: Any, steps: Sequence[str]) -> Any:
     """What is written at a place."""
-    for step in steps:
-        if type(written) is list and step.isdecimal() and int(step) < len(written):
-            written = written[int(step)]
-        elif type(written) is dict and step in written:
-            written = written[step]
-        else:
-            return _ABSENT
+    try:
+        for step in steps:
+            written = written[int(step)] if type(written) is list else written[step]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return _ABSENT
     return written
 
 
-def _respelt(spelt: Spelt, written: Any, *, fits: bool = False) -> Any:
-    """What is written with what is kept put back; `fits`: all of it is known to fit."""
-    made = written
+def _respelt(spelt: Spelt, written: Any) -> Any:
+    made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
+        if there.count("/") == 1 and "~" not in there and type(written) is dict and within(kept, _OF_MEMBER):
+            _put_member(there[1:], kept, written, made)  # most places
+            continue
         steps = _steps(there)
+        if "beside" in kept:
+            holder = _value(written, steps[:-1])
+            if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
+                made = _with(made, steps, kept)
+            continue
+        if "between" in kept:
+            listed = _value(written, steps)
+            if _stands_between(kept, listed):
+                before, behind = kept["between"]
+                came = [*listed[:before], *kept["raw"], *listed[len(listed) - behind :]]
+                made = _with(made, steps, {"raw": came})
+            continue
         if "name" in kept:
             named.append([*steps, kept["name"]])
         if "word" in kept:
@@ -573,17 +636,32 @@ def _respelt(spelt: Spelt, written: Any, *, fits: bool = False) -> Any:
             said = place if place is _ABSENT else _in_form(kept["word"], place)
             if said is not place:
                 made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
-        elif ("raw" in kept or "written" in kept) and (fits or _fits(steps, kept, written)):
-            made = _with(made, steps, _in_its_list(kept, _value(written, steps)) if "between" in kept else kept)
+        elif "raw" in kept or "written" in kept:
+            anchor = _anchor(written, steps)
+            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                made = _with(made, steps, kept)
     if named:
         for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
             made = _renamed(made, steps)
     return made
 
 
-def _in_its_list(kept: dict[str, Any], written: list[Any]) -> dict[str, Any]:
-    before, behind = kept["between"]
-    return {"raw": [*written[:before], *kept["raw"], *written[len(written) - behind :]]}
+_OF_MEMBER: Final = frozenset(("raw", "written", "word"))
+
+
+def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
+    """Puts a member of an item itself as it came."""
+    now: Any = written.get(name, _ABSENT)
+    came: Any = now
+    if "word" in kept:
+        if now is not _ABSENT:
+            came = _in_form(kept["word"], now)
+    elif kept.get("written") == (None if now is _ABSENT else written_is(now)):
+        came = kept.get("raw", _ABSENT)
+    if came is _ABSENT:
+        made.pop(name, None)
+    else:
+        made[name] = came
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
@@ -609,7 +687,9 @@ def _in_form(word: str, content: Any) -> Any:
     return [{"type": word, "text": content}] if type(content) is str and content else content
 
 
-def _with_content(word: str, wire: Item) -> Item:
+def _with_content(word: str, wire: Any) -> Any:
+    if type(wire) is not dict:
+        return wire
     content = wire.get("content")
     said = _in_form(word, content)
     if said is content or "content" not in wire:
@@ -620,9 +700,11 @@ def _with_content(word: str, wire: Item) -> Item:
 
 
 def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came."""
+    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
     if not steps:
         return kept["raw"]
+    if type(_value(value, steps[:-1])) not in (dict, list):
+        return value
     made: Any = value.copy()
     here = made
     *above, last = steps

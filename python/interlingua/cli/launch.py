@@ -111,6 +111,7 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
             process = await asyncio.create_subprocess_exec(
                 agent, *chosen.arguments, *arguments, env={**os.environ, **chosen.environment}
             )
+            _pass_on(process)
             status = await process.wait()
     finally:
         await running.stop(0)
@@ -119,6 +120,20 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
     for line in summary(gateway.calls.of("anybody")):
         say(line)
     return status if status >= 0 else 128 - status
+
+
+def _pass_on(process: asyncio.subprocess.Process) -> None:
+    """The agent ends with this command, also when that is ended or its terminal is closed."""
+
+    def ended(word: int) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(word)
+
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGHUP"):
+        with suppress(NotImplementedError, AttributeError):  # not on every platform
+            word = getattr(signal, name)
+            loop.add_signal_handler(word, ended, word)
 
 
 def summary(calls: list[Any]) -> list[str]:
@@ -133,11 +148,12 @@ def summary(calls: list[Any]) -> list[str]:
     cost = sum((Decimal(one) for one in costs if one is not None), Decimal(0))
     unpriced = sum(1 for one in costs if one is None)
     models = ", ".join(sorted({call.model for call in calls if call.model is not None})) or "no model"
-    failed = sum(1 for call in calls if call.category is not None)
+    failed = Counter(call.category for call in calls if call.category is not None)
+    why = ", ".join(f"{category} {count}" for category, count in sorted(failed.items()))
     lines = [
-        f"interlingua: {len(calls)} calls of {models}" + (f", {failed} failed" if failed else ""),
+        f"interlingua: {_calls(len(calls))} of {models}" + (f", {failed.total()} failed ({why})" if failed else ""),
         f"interlingua: {sum(map(tokens, used)):,} tokens, {cost:f} USD"
-        + (f" and {unpriced} calls without a known price" if unpriced else ""),
+        + (f" and {_calls(unpriced)} without a known price" if unpriced else ""),
     ]
     losses: Counter[tuple[str, str, str]] = Counter()
     for call in calls:
@@ -146,5 +162,9 @@ def summary(calls: list[Any]) -> list[str]:
     for severity in _ORDER:
         for (found, code, message), count in sorted(losses.items()):
             if found == severity != "representation":
-                lines.append(f"interlingua: {severity}: {message} ({code}, in {count} calls)")
+                lines.append(f"interlingua: {severity}: {message} ({code}, in {_calls(count)})")
     return lines
+
+
+def _calls(count: int) -> str:
+    return f"{count} call" if count == 1 else f"{count} calls"

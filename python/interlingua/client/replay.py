@@ -42,8 +42,9 @@ class Exchange:
 
     def fits(self, request: Mapping[str, Any]) -> bool:
         """Whether this exchange answers the request."""
-        # an answer of a tool that travels in a user message, a picture, is no turn of the user's
-        messages = [item for item in request["messages"] if item["role"] != "user" or _text(item)]
+        # instructions are nobody's turn, also behind a question; nor is an answer of a tool that travels in a user message
+        turns = [item for item in request["messages"] if item["role"] not in ("system", "developer")]
+        messages = [item for item in turns if item["role"] != "user" or _text(item)]
         users = [message for message in messages if message["role"] == "user"]
         offered = {tool["name"] for tool in request.get("tools", [])}
         for condition, wanted in self.when.items():

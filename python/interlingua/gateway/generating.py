@@ -25,6 +25,8 @@ from interlingua.router import served
 
 Data = dict[str, Any]
 
+_BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
+"""How paths of the wires begin: what stands there as the name of a provider is a base URL that says it once more."""
 _MOST_ADVISED = 3
 _RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
@@ -58,7 +60,8 @@ class Prepared:
     """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
 
     `shown` is the model that the answer names, where that is not the one that answers, `past` what comes before, and
-    where the answer is kept, `bare` the name that was asked for, where the wire alone says whose model it is.
+    where the answer is kept, `bare` the name that was asked for, where the wire alone says whose model it is,
+    `created` the time that the answer bears where its provider says none, in seconds since 1970.
     """
 
     request: Data
@@ -69,6 +72,7 @@ class Prepared:
     shown: str | None
     past: Past | None = None
     bare: str | None = None
+    created: int = 0
 
     @property
     def keeper(self) -> Keeper | None:
@@ -111,12 +115,14 @@ class Generator:
         if asked.strict is not None:
             request = {**request, "loss_policy": {**(request.get("loss_policy") or {}), "strict": asked.strict}}
         if spec is None:
-            now = self.client.now().isoformat().replace("+00:00", "Z")
-            decide = self.routing.weigh({**request, "model": None}, None, None, now, self.client.health.snapshot())
+            moment = self.client.now().isoformat().replace("+00:00", "Z")
+            decide = self.routing.weigh({**request, "model": None}, None, None, moment, self.client.health.snapshot())
         else:
             decide = self.routing.weigh(request, spec)
         shown = speaks.model_id(name) if mapped else None
         bare = name if asked.provider is None and not mapped and spec == f"{home}:{name}" else None
+
+        now = int(self.client.now().timestamp())
 
         def prepared() -> Prepared:
             choice = allowed(decide(), key)
@@ -124,7 +130,7 @@ class Generator:
             over = asked.adapter if all(self.registry.speaks(m, asked.adapter) for m in choice.models) else None
             if asked.past is not None:
                 asked.past.unless_stored(native=over is not None)
-            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past, bare)
+            return Prepared(choice.request, choice, over, _face(speaks, request), loss, shown, asked.past, bare, now)
 
         return prepared
 
@@ -132,7 +138,10 @@ class Generator:
         """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
         if provider is not None:
             if not self.registry.is_provider(provider):
-                raise not_found(f"there is no provider {provider!r} here")
+                twice = (
+                    f"; the base URL of this client is to end without /{provider}" if provider in _BEGINNINGS else ""
+                )
+                raise not_found(f"there is no provider {provider!r} here{twice}")
             row = self.registry.provider(provider)
             if adapter != row["adapter"] and adapter not in row.get("other_wires", {}):
                 spoken = ", ".join((row["adapter"], *row.get("other_wires", {})))
@@ -186,7 +195,7 @@ class Generator:
         answered(call, begun[0], response)
         call.request_loss = [*prepared.loss, *begun[0].loss]
         response = _named(response, prepared, call)
-        body, loss = translate.to_wire_response(response, prepared.client)
+        body, loss = translate.to_wire_response(response, prepared.client, created=prepared.created)
         call.answer_loss = _reported(loss, prepared)
         if prepared.past is not None:
             body = await keep(prepared.past, response, body, prepared.client)
@@ -271,7 +280,7 @@ class Streamed:
         client = self._prepared.client
         if framing is not None:
             client = replace(client, dialect={**client.dialect, "framing": framing})
-        writer = translate.StreamWriter(client)
+        writer = translate.StreamWriter(client, created=self._prepared.created)
         async for events in self._events():
             chunks = [chunk for event in events if (chunk := await self._chunk(event, writer))]
             if framing is not None:
@@ -304,7 +313,7 @@ class Streamed:
         if prepared.past is None or not response["message"]["content"]:
             return b""
         try:
-            body, _ = translate.to_wire_response(response, prepared.client)
+            body, _ = translate.to_wire_response(response, prepared.client, created=prepared.created)
             await keep(prepared.past, response, body, prepared.client)
         except InterlinguaError as problem:
             self.problem = problem

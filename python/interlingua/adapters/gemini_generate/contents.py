@@ -174,9 +174,19 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
 # ---------------------------------------------------------------------------------------------- to the wire: beside the parts
 
 
+def _is_plain(message: Message) -> bool:
+    """Whether there is nothing to write or to report around the content of a message."""
+    if len(message) == 2 or within(message, PLAIN):
+        return True
+    return within(message, _WITH_STATE) and says_only_how_it_came(message)
+
+
+_WITH_STATE: Final = PLAIN | {"provider_state"}
+
+
 def report_members(message: Message, writing: Writing, path: Path) -> None:
     """What a message holds beside role and content."""
-    if len(message) == 2 or within(message, PLAIN):
+    if _is_plain(message):
         return
     report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
     if message.get("name") is not None:
@@ -192,10 +202,6 @@ def report_joined(message: Message, writing: Writing, path: Path) -> None:
         writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
 
 
-_USUAL: Final = frozenset(("role", "content", "metadata"))
-_OF_THIS_WIRE: Final = _USUAL | {"provider_state"}
-
-
 def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Read | None" = None) -> None:
     """Writes `systemInstruction` and `contents`; `read` are those from which the messages were just read."""
     messages: list[Message] = request["messages"]
@@ -204,19 +210,23 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     merges: list[tuple[Path, Path]] = []
     first = _leading_to_wire(request, body, merges, writing, read=read)
     said_before = [*writing.loss.entries]
-    contents = _contents(messages, _in_order(messages, first, writing), writing)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    order = _in_order(messages, first, writing)
+    contents = _contents(messages, order, writing)
+    body["contents"] = contents.wires
     if read is not None:
+        items = Items(messages, "messages", writing.endpoint, writing.loss)
         instructions = 0 if read.instructions is None else 1
         items.keep(read.contents, read.made(instructions), contents.wires, contents.of())
         return
-    body["contents"] = items.put_back(contents.wires, contents.of()) if contents.stated else contents.wires
-    if contents.may_pair_otherwise(body["contents"]) and not contents.are_paired(body["contents"]):
-        # an edit: by what results are called they would be read as those of other calls
-        writing.begin_again(said_before)
-        contents = _contents(messages, _in_order(messages, first, writing, as_read=False), writing)
-        body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.results())
-    order = contents.order
+    if contents.stated or not isinstance(order, range):
+        items = Items(messages, "messages", writing.endpoint, writing.loss)
+        body["contents"] = items.put_back(contents.wires, contents.of())
+        if contents.may_pair_otherwise(body["contents"]) and not contents.are_paired(body["contents"]):
+            # an edit: by what results are called they would be read as those of other calls
+            writing.begin_again(said_before)
+            order = _in_order(messages, first, writing, as_read=False)
+            contents = _contents(messages, order, writing)
+            body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.results())
     if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
         body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
         message = "the target takes no call before a user turn: a filler stands before it"
@@ -373,18 +383,12 @@ class _Contents:
             parts = parts_to_wire(marked_blocks(message, path, writing), USER, writing, (*path, "content"))
         if role != "assistant":
             self.step_begun = False
-        if parts and not (role == "tool" == self.previous) and self._is_usual(message):
+        if parts and not (role == "tool" == self.previous) and _is_plain(message):
             self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
         else:
             self._put(MODEL if role == "assistant" else USER, parts, position)
             report_members(message, writing, path)
         self.previous = role
-
-    def _is_usual(self, message: Message) -> bool:
-        """Whether there is nothing to write or to report around the content of a message."""
-        if len(message) == 2 or within(message, _USUAL):
-            return True
-        return within(message, _OF_THIS_WIRE) and says_only_how_it_came(message)
 
     def _put(self, role: str, parts: list[Wire], position: int) -> None:
         message, writing = self.messages[position], self.writing
@@ -432,6 +436,8 @@ class _Contents:
 
     def of(self) -> list[tuple[int, ...]]:
         """The positions of the messages that each content says."""
+        if not self.joined and not self.added:
+            return [(position,) for position in self.order]
         of: list[tuple[int, ...]] = []
         for position in self.order:
             if position in self.joined:

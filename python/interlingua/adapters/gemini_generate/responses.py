@@ -139,17 +139,13 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
-        choice = choice_from_wire(candidate, blocks, endpoint)
-        if may_differ(
-            reading.unusual
-            or bool(reading.silent)
-            or not parts
-            or candidate["content"] is parts
-            or not _is_usual(candidate, position)
-        ):
+        choice = choice_from_wire(candidate, blocks, position, endpoint)
+        if may_differ(reading.unusual or bool(reading.silent) or not parts or candidate["content"] is parts):
             if parts and candidate["content"] is not parts:
                 keep_message(choice["message"], candidate["content"], reading)
-            _keep(choice, candidate, position, endpoint)
+            loss = Loss()
+            written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
+            keep_item(choice, candidate, written, endpoint, loss.entries, _said(choice))
         choices.append(choice)
     return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
@@ -163,13 +159,14 @@ def call_prefix(body: Wire, position: int) -> str:
 _CANDIDATE: Final = frozenset(("content", "finishReason", "index", "logprobsResult"))
 
 
-def choice_from_wire(candidate: Wire, blocks: list[Block], endpoint: Endpoint) -> dict[str, Any]:
+def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
     fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
-    if type(content) is dict and (extra := {name: value for name, value in content.items() if name not in CONTENT}):
+    said: Wire = content if type(content) is dict else {}
+    if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     raw = candidate.get("finishReason")
     if type(raw) is int:
@@ -187,32 +184,22 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], endpoint: Endpoint) -
     choice["provider_state"] = state = endpoint.state()
     if fields:
         state["fields"] = {"choice": fields}
+    index = candidate.get("index")
+    usual = type(index) is int and index == position and raw is not None and candidate["finishReason"] is raw
+    if not (usual and said.get("role") == MODEL):
+        written = _around({**said, "role": MODEL}, position, raw)
+        keep_item(choice, {name: candidate[name] for name in _AROUND if name in candidate}, written, endpoint, [])
     return choice
 
 
-def _is_usual(candidate: Wire, position: int) -> bool:
-    """Whether a candidate is written as it came, but for what its parts say."""
-    index, finish = candidate.get("index"), candidate.get("finishReason", "")
-    return (
-        type(index) is int and index == position and type(finish) is str and candidate["content"].get("role") == MODEL
-    )
+_AROUND: Final = ("content", "index", "finishReason")
 
 
-def _keep(choice: dict[str, Any], candidate: Wire, position: int, endpoint: Endpoint, *, parts: bool = True) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came; not the `parts` of a stream."""
-    loss = Loss()
-    written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
-    if not parts:
-        candidate = {**candidate, "content": {**candidate["content"], "parts": written["content"]["parts"]}}
-    keep_item(choice, candidate, written, endpoint, loss.entries)
-
-
-def streamed_choice(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
-    """One answer of a stream, out of its blocks and the candidate around them."""
-    choice = choice_from_wire(candidate, blocks, endpoint)
-    if may_differ(not _is_usual(candidate, position)):
-        _keep(choice, candidate, position, endpoint, parts=False)
-    return choice
+def _around(content: Wire, position: int, finish: str | None) -> Wire:
+    """A candidate with its content alone."""
+    if finish is None:
+        return {"content": content, "index": position}
+    return {"content": content, "index": position, "finishReason": finish}
 
 
 def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire], endpoint: Endpoint) -> Response:
@@ -362,13 +349,15 @@ def _is_blocked(response: Response, state: Any) -> bool:
 def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     before = len(writing.loss.entries)
     candidate = _candidate(choice, position, writing, path)
-    said: dict[str, Any] = {
-        name: choice[name] for name in _CHOICE if name in choice
-    }  # the first of them is the whole answer
-    return put_back_item(choice, candidate, writing.endpoint, writing.loss.entries[before:], writing.loss, said)
+    if not writing.encoding_of(choice):
+        return candidate
+    reported = writing.loss.entries[before:]
+    return put_back_item(choice, candidate, writing.endpoint, reported, writing.loss, _said(choice))
 
 
-_CHOICE: Final[tuple[str, ...]] = ("message", "finish_reason", "finish_reason_raw", "logprobs", "provider_state")
+def _said(choice: dict[str, Any]) -> dict[str, Any]:
+    """What a candidate says; the first of them is the whole answer."""
+    return {name: choice[name] for name in ("message", "finish_reason", "finish_reason_raw") if name in choice}
 
 
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
@@ -391,9 +380,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     content: Wire = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
     reported = writing.loss.entries[before:]
     content = put_back_item(message, content, writing.endpoint, reported, writing.loss)
-    candidate: Wire = {"content": content, "index": position}
-    if (finish := _finish_to_wire(choice, writing, path)) is not None:
-        candidate["finishReason"] = finish
+    candidate = _around(content, position, _finish_to_wire(choice, writing, path))
     if writing.same_origin:
         if choice.get("logprobs") is not None:
             candidate["logprobsResult"] = choice["logprobs"]

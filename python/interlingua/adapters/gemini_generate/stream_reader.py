@@ -17,8 +17,8 @@ from interlingua.adapters.gemini_generate.parts import block_from_part
 from interlingua.adapters.gemini_generate.responses import (
     assembled,
     call_prefix,
+    choice_from_wire,
     cite,
-    streamed_choice,
     usage_from_wire,
 )
 from interlingua.canonical import json
@@ -120,7 +120,7 @@ class _Answer(Answer):
         choices = [choice for _, choice in sorted(self.choices.items())]
         candidates = [choice.candidate() for choice in choices]
         read = [
-            streamed_choice(candidate, choice.content, place, self.endpoint)
+            choice_from_wire(candidate, choice.content, place, self.endpoint)
             for place, (choice, candidate) in enumerate(zip(choices, candidates, strict=True))
         ]
         return assembled(self.body, read, candidates, self.endpoint)

@@ -24,8 +24,11 @@ from interlingua.adapters.ollama_chat.stream_writer import stream_encoder, strea
 from interlingua.adapters.ollama_chat.tables import NAME
 
 FRAMING: Final = "jsonl"
+DATED: Final = True
+"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
 
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

@@ -16,7 +16,7 @@ from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.ollama_chat.errors import error_from_body
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
-from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing, moment
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -29,15 +29,15 @@ Usage = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint, *, created_at: str = CREATED) -> tuple[Wire, list[Entry]]:
+def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
-    `created_at` is the time of answers that do not bring one of their own. Losses are reported at their place in the
-    response.
+    `created` is the time of answers that do not bring one of their own, in seconds since 1970. Losses are
+    reported at their place in the response.
     """
     loss = Loss()
     try:
-        body = _body(response, endpoint, loss, created_at)
+        body = _body(response, endpoint, loss, moment(created))
         body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
         body = put_back_item(response, body, endpoint, loss.entries, loss)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:

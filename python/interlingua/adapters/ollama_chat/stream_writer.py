@@ -9,7 +9,7 @@ from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import end_to_wire, to_wire_response
-from interlingua.adapters.ollama_chat.tables import CALLS, CREATED, Writing
+from interlingua.adapters.ollama_chat.tables import CALLS, Writing, moment
 from interlingua.adapters.ollama_chat.tools import call_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -23,13 +23,13 @@ _CALLS: Final = 3
 _JOINED: Final = (0, 2)
 
 
-def stream_encoder(endpoint: Endpoint, *, created_at: str = CREATED) -> Encoder[Frame]:
+def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     """The lines for events, whatever their origin: pieces of reasoning and text, whole calls, and the end.
 
-    Only the first of several answers is written. `created_at` is the time that the lines bear, unless the answer brings one
-    of its own.
+    Only the first of several answers is written. `created` is the time that the lines bear, in seconds since 1970, unless
+    the answer brings one of its own.
     """
-    return encoded_in_turn(_Writer(endpoint, created_at).event, "all")
+    return encoded_in_turn(_Writer(endpoint, moment(created)).event, "all")
 
 
 class _Writer(Writer):

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
@@ -38,6 +39,12 @@ LEVELS: Final = ("low", "medium", "high", "max")
 
 CREATED: Final = "1970-01-01T00:00:00Z"
 """The time of an answer that brings none of its own."""
+
+
+def moment(seconds: int) -> str:
+    """A time in seconds since 1970, as the wire writes it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
 
 CALLS: Final = "tool_calls"
 IMAGES: Final = "images"

@@ -25,8 +25,11 @@ from interlingua.adapters.openai_chat.stream_writer import stream_encoder, strea
 from interlingua.adapters.openai_chat.tables import NAME
 
 FRAMING: Final = "sse"
+DATED: Final = True
+"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
 
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

@@ -15,25 +15,28 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, moves_behind, note_disorder, result_of
+from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, note_disorder, result_of
+from interlingua.adapters._verbatim import LIST, Items, came_otherwise, lone_text
 from interlingua.adapters.openai_chat.parts import (
+    OF_THE_MODEL,
     SYSTEM,
     TOOL,
     USER,
     Block,
+    as_content,
     content_from_wire,
     content_to_wire,
     filled,
     finish_message,
     finish_reading,
+    is_bare,
     part_to_wire,
-    spelt,
-    write_emptiness,
 )
-from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, Kept, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS
-from interlingua.adapters.openai_chat.turns import OF_THE_MODEL, assistant_from_wire, assistant_to_wire
+from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path
 
 Message = dict[str, Any]
@@ -42,84 +45,158 @@ Request = dict[str, Any]
 _RESULTS: Final = Wanted(MESSAGE)
 
 
-def messages_to_wire(request: Request, writing: Writing) -> list[Wire]:
+def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
     """All messages, in the order that the wire demands: results directly after their calls.
 
+    `read` are those of the body from which they were just read.
     Raises `InvalidRequest` for a conversation that no order makes valid.
     """
     messages: list[Message] = request["messages"]
-    body: list[Wire] = []
+    system: list[Wire] = []
     if request.get("system"):
-        content = content_to_wire(request["system"], ("system",), writing, SYSTEM, NOTHING)
-        if content is not None:
-            body.append({"role": "system", "content": content})
+        content = content_to_wire(request["system"], ("system",), writing, SYSTEM)
+        system = [] if content is None else [{"role": "system", "content": content}]
     order = arranged(messages, _RESULTS, writing)
+    before, marks = list(writing.loss.entries), writing.breakpoints
+    runs = _written(request, order, writing)
+    if not runs.fits:
+        writing.tell_ids(before, marks)
+        runs = _written(request, order, writing)
+    body = runs.body
+    items: Items | None = None
+    if read is not None or came_otherwise(messages):
+        items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
+        body = items.settled(runs.body, runs.of, read)
+    if read is None and (writing.legacy or items is not None):
+        speaking = [position for position in order if messages[position]["role"] in _WITH_CALLS]
+        alone = _told_without_ids(body, speaking)
+        if alone and not _find_their_calls(body, [messages[position] for position in speaking], writing):
+            writing.tell_ids(before, marks)
+            runs = _written(request, order, writing)
+            body = runs.body if items is None else items.put_back(runs.body, runs.of, alone)
+    return [*system, *body] if system else body
+
+
+def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
+    """The messages by the rules of the wire."""
+    messages: list[Message] = request["messages"]
     moves = moves_behind(order, messages)
     writing.moved = frozenset([position for position, _ in moves])
-    writing.order = [messages[position] for position in order] if moves else messages
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
         role = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
-            runs.close(body, message, position)
+            runs.close(message, position)
         if role == "assistant":
-            body.append(assistant_to_wire(message, position, writing, request))
+            wire = assistant_to_wire(message, position, writing, request)
         elif role == "tool":
-            body.append(_tool_to_wire(message, position, writing, runs))
+            wire = _tool_to_wire(message, position, writing, runs)
         else:
-            body.append(_plain_to_wire(message, position, writing, runs))
+            wire = _plain_to_wire(message, position, writing, runs)
+        runs.body.append(wire)
+        runs.of.append((*runs.joined, position) if runs.joined else (position,))
+        runs.joined = ()
     if runs.waiting:
-        runs.close(body, None, len(messages))
-    if body and body[-1]["role"] == "assistant" and not writing.same(PREFILL) and CALLS not in body[-1]:
-        _begun(body[-1], order[-1], writing)
+        runs.close(None, len(messages))
+    last: Wire = runs.body[-1] if runs.body else {}
+    if last.get("role") == "assistant" and not writing.same(PREFILL) and CALLS not in last:
+        runs.body[-1] = _begun(last, order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
     runs.report()
-    return body
+    return runs
 
 
-def _begun(wire: Wire, position: int, writing: Writing) -> None:
-    """Marks the last message as an answer that was begun, where the provider refuses it otherwise."""
+_WITH_CALLS: Final = ("assistant", "tool")
+
+
+def _told_without_ids(body: list[Wire], speaking: list[int]) -> set[int]:
+    """The positions of the messages that are written with calls or results without an id, which are found otherwise;
+    `speaking` are those of messages that may have them."""
+    found: set[int] = set()
+    wires = [wire for wire in body if wire.get("role") in (*_WITH_CALLS, "function")]
+    for wire, position in zip(wires, speaking, strict=True):
+        if wire["role"] == "assistant":
+            calls = wire.get(CALLS) or ()
+            nameless = "function_call" in wire or any(type(call.get("id")) is not str for call in calls)
+        else:
+            nameless = wire["role"] == "function" or type(wire.get("tool_call_id")) is not str
+        if nameless:
+            found.add(position)
+    return found
+
+
+def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
+    """Whether a reader finds the calls of all results as they are `meant`; some are told by name and place alone, and an edit
+    may change both."""
+    calls: dict[str, str] = {}
+    read = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
+    for message, one in zip([message for message in read if message["role"] in _WITH_CALLS], meant, strict=True):
+        if message["role"] == "assistant":
+            calls.update(zip(_calls(message["content"]), _calls(one["content"]), strict=False))
+            continue
+        answers = one["content"][0]["tool_use_id"]
+        found = calls.get(message["content"][0]["tool_use_id"])
+        unasked = writing.encoding_of(one).get("unasked") or answers not in calls.values()
+        if found != answers and not (unasked and found is None):
+            return False
+    return True
+
+
+def _calls(content: list[Block]) -> list[str]:
+    return [block["id"] for block in content if block["type"] == "tool_use"]
+
+
+def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
+    """The last message, marked as an answer that was begun where the provider refuses it otherwise."""
     if not writing.dialect.get("prefix"):
         report_prefill(position, writing)
     elif "prefix" not in wire:
-        wire["prefix"] = True
         path = ("messages", position, "provider_state", "fields", "prefix")
         message = "the provider takes a last message of the model only as the beginning of its answer"
         writing.loss.replace(path, True, "required_default", "representation", message)
+        return {**wire, "prefix": True}
+    return wire
 
 
 class _Runs:
-    """The results of one turn: media that a tool message cannot hold wait here for the next user message."""
+    """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
+    user message. `fits`: what is told by its name alone can be told so."""
 
-    __slots__ = ("_count", "_entries", "moved", "waiting", "writing")
+    __slots__ = ("_count", "_entries", "body", "fits", "joined", "moved", "of", "waiting", "writing")
 
     def __init__(self, writing: Writing) -> None:
         self.writing = writing
+        self.body: list[Wire] = []
+        self.of: list[tuple[int, ...]] = []
+        self.fits = True
         self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
+        self.joined: tuple[int, ...] = ()  # the results whose media have moved to the next message
         self._count = 0
 
-    def add(self, path: Path, kind: str, part: Wire) -> Wire:
+    def take(self, path: Path, kind: str, part: Wire) -> Wire:
         """Takes a medium; gives the text that stands in its place."""
         self._count += 1
         left = {"type": "text", "text": f"[{kind} {self._count}: see the next user message]"}
         self.waiting.append((path, left["text"], part))
         return left
 
-    def close(self, body: list[Wire], following: Message | None, position: int) -> None:
+    def close(self, following: Message | None, position: int) -> None:
         """The run of results has ended: the media go to the start of the user message that follows, or to one of their own."""
         joins = following is not None and following["role"] == USER and following["content"]
         to: Path = ("messages", position, "content", 0) if joins else ("messages", position)
         self._entries += [(path, to, left) for path, left, _ in self.waiting]
         parts = [part for _, _, part in self.waiting]
+        results = tuple(sorted({int(path[1]) for path, _, _ in self.waiting}))
         if joins:
-            self.moved = parts
+            self.moved, self.joined = parts, results
         else:
-            body.append({"role": "user", "content": parts})
+            self.body.append({"role": "user", "content": parts})
+            self.of.append(results)
         self.waiting = []
         self._count = 0
 
@@ -131,49 +208,39 @@ class _Runs:
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
 
-def _own_state(message: Message, role: str, path: Path, writing: Writing) -> Mapping[str, Any]:
-    """The own state of a message of this role. What was said in another one, as which an edit found it, is not said again:
-    emptiness, and the members that a turn of the model alone has."""
-    state = writing.owned(message)
-    encoding = state.get("encoding") or NOTHING
-    if not state or encoding.get("said_by") == role:
-        return state
+def _without_those_of_the_model(state: Mapping[str, Any], path: Path, writing: Writing) -> Mapping[str, Any]:
+    """The own state of a message of another role, without the members that a turn of the model alone has."""
     fields = state.get("fields") or NOTHING
+    if OF_THE_MODEL.isdisjoint(fields):
+        return state
     for name in fields:
         if name in OF_THE_MODEL:
             at = (*path, "provider_state", "fields", name)
             writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
-    kept = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
-    spelling = {name: value for name, value in encoding.items() if name not in ("empty", "absent")}
-    return {**state, "fields": kept, "encoding": spelling}
+    return {**state, "fields": {name: value for name, value in fields.items() if name not in OF_THE_MODEL}}
 
 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
+    bare = len(message) == 2 or is_bare(message)
+    if bare and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
-    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.same_origin:
+    if role == "developer" and writing.dialect.get("developer_role") is False:
         role = "system"
         writing.loss.replace(
             (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
         )
     _refuse_results(content, path)
-    state = _own_state(message, role, path, writing)
-    written = content_to_wire(
-        content, (*path, "content"), writing, USER if role == USER else SYSTEM, state.get("encoding") or NOTHING
-    )
+    state = _without_those_of_the_model(writing.owned(message), path, writing)
+    written = content_to_wire(content, (*path, "content"), writing, USER if role == USER else SYSTEM)
     if runs.moved:
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
         written, runs.moved = runs.moved + parts, []
-    wire: Wire = {"role": role}
-    if written is not None:
-        wire["content"] = written
-    elif not write_emptiness(wire, content, state):
-        wire["content"] = filled(path, writing)
-    return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
+    wire: Wire = {"role": role, "content": filled(path, writing) if written is None else written}
+    return wire if bare else finish_message(message, wire, state, path, writing)
 
 
 def _refuse_results(content: list[Block], path: Path) -> None:
@@ -188,10 +255,10 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
-    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    bare = is_bare(message)
     answered = block["tool_use_id"]
     called = writing.legacy.get(answered)  # by its name alone: the call was told without an id
-    if trivial and len(block) == 3 and called is None:
+    if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
@@ -199,30 +266,23 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
     state = writing.owned(message)
-    encoding = state.get("encoding") or NOTHING
-    name = encoding.get("name")
     if called is not None:
         wire: Wire = {"role": "function", "name": called}
-    elif writing.same_origin and encoding.get("legacy") and answered not in writing.called:
-        wire = {"role": "function"} if name is None else {"role": "function", "name": name}
     else:
         wire = {"role": "tool", "tool_call_id": writing.result_id(block)}
-        if name is not None and writing.called.get(answered) == name:
-            wire["name"] = name
-        if "tool_call_id" in encoding.get("absent", ()) and not writing.needs_id(answered):
-            del wire["tool_call_id"]
-    content = _result_content(block, path, writing, runs, encoding)
-    written = spelt(content, encoding)
-    if written is not None:
-        wire["content"] = written
-    elif ("legacy" in encoding and wire["role"] == "tool") or not write_emptiness(wire, block["content"], state):
-        wire["content"] = ""
+        if writing.encoding_of(message).get("named") and answered in writing.called:
+            wire["name"] = writing.called[answered]
+    written = as_content(_result_content(block, path, writing, runs))
+    if called is not None and type(written) is list:
+        runs.fits = False
+    if written is None:
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
         writing.loss.replace((*path, "content"), value, "filler", "representation", message_)
+    wire["content"] = written or ""
     if len(block) > 3:
         _finish_result(block, path, writing)
-    return wire if trivial else finish_message(message, wire, state, ("messages", position), writing)
+    return wire if bare else finish_message(message, wire, state, ("messages", position), writing)
 
 
 def _finish_result(block: Block, path: Path, writing: Writing) -> None:
@@ -238,7 +298,7 @@ def _finish_result(block: Block, path: Path, writing: Writing) -> None:
     report_unknown(block, RESULT_MEMBERS, writing.loss, path)
 
 
-def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, encoding: Mapping[str, Any]) -> list[Wire]:
+def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
@@ -246,19 +306,17 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs, enc
             continue
         where = (*path, "content", index)
         native = inner["type"] == "image" and writing.dialect.get("tool_result_media")
-        kept = writing.same_origin and encoding.get("media")
-        moves = inner["type"] in _MEDIA and not native and not kept
         # a result that has left its place cannot send its media on from there
-        moves = moves and path[1] not in writing.moved
-        part = part_to_wire(inner, where, writing, USER if moves or kept else TOOL)
+        moves = inner["type"] in _MEDIA and not native and path[1] not in writing.moved
+        part = part_to_wire(inner, where, writing, USER if moves else TOOL)
         if part is not None and moves and part["type"] != "text":
-            part = runs.add(where, inner["type"], part)
+            part = runs.take(where, inner["type"], part)
         if part is not None:
             parts.append(part)
     if block.get("is_error"):
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
-    envelop(parts, "text", failed=bool(block.get("is_error")), spelling=encoding.get("envelope"))
+    envelop(parts, "text", failed=bool(block.get("is_error")))
     return parts
 
 
@@ -291,12 +349,18 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     content = message.get("content")
     if len(message) == 2 and type(content) is str:
         return {"role": role, "content": [{"type": "text", "text": content}]}
-    encoding: dict[str, Any] = {}
-    read: Message = {"role": role, "content": content_from_wire(message, reading, encoding)}
-    read = finish_reading(message, read, _PLAIN, None, encoding, reading)
-    if "provider_state" in read:
-        read["provider_state"].setdefault("encoding", {})["said_by"] = role
-    return read
+    if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
+        reading.unusual = True
+    read: Message = {"role": role, "content": content_from_wire(message, reading)}
+    return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content, reading))
+
+
+def _form_of(content: Any, reading: Reading) -> str | None:
+    """The word for the form of a content, where it is not written as it came."""
+    text = lone_text(content)
+    if text == "":
+        reading.unusual = True
+    return LIST if text else None
 
 
 _PLAIN: Final = frozenset(("role", "content", "name"))
@@ -325,42 +389,30 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
 
 
 def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
-    encoding: dict[str, Any] = {}
-    known = _TOOL
-    legacy = message["role"] == "function"
+    kept, known = Kept(), _TOOL
     wire_id, name = message.get("tool_call_id"), message.get("name")
-    if legacy:
-        encoding["legacy"] = True
-        canonical, paired = reading.result(f"function:{name}")
-    elif isinstance(wire_id, str):
-        canonical, paired = reading.result(wire_id)
-    else:
-        canonical, paired = reading.nameless_result(name if isinstance(name, str) else None), True
-        if "tool_call_id" in message:
-            encoding["empty"] = {"tool_call_id": wire_id}
-        encoding["absent"] = ["tool_call_id"]
-    if isinstance(name, str) and (legacy or reading.names.get(canonical) == name):
-        # the call tells the name already; it is kept for the spelling alone
-        encoding["name"] = name
+    legacy, told = message["role"] == "function", name if isinstance(name, str) else None
+    found: str | None = None
+    if legacy or not isinstance(wire_id, str):
+        reading.unusual = True
+        wire_id = f"function:{name}" if legacy else f"name:{told}"
+        found = None if legacy else reading.result_by_name(told)
+    canonical, paired = (found, True) if found is not None else reading.result(wire_id)
+    if told is not None and (legacy or reading.names.get(canonical) == told):
+        # the call tells the name already
+        kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
-    content = message.get("content")
-    if type(content) is str and not content.startswith(MARK):
-        blocks: list[Block] = [{"type": "text", "text": content}]
-        is_error = False
-    else:
-        blocks = content_from_wire(message, reading, encoding)
-        if any(block["type"] in _MEDIA for block in blocks):
-            encoding["media"] = True
-        if legacy and isinstance(content, list):
-            encoding["parts"] = True
-        is_error = open_envelope(blocks, encoding)
+    envelope: dict[str, Any] = {}
+    blocks = content_from_wire(message, reading)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if is_error:
+    if open_envelope(blocks, envelope):
         block["is_error"] = True
-    if not (paired and wire_id != "") and not legacy:
+    if envelope:
+        reading.unusual = True
+    if not (paired and wire_id):
         block["provider_state"] = reading.state(id=wire_id)
     read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return finish_reading(message, read, known, None, encoding, reading)
+    return finish_reading(message, read, known, kept, reading, _form_of(message.get("content"), reading))
 
 
 _NAMED_TOOL: Final = _TOOL | {"name"}

@@ -8,12 +8,11 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import (
     MESSAGE_MEMBERS,
-    NOTHING,
     Wire,
+    keep_spelling,
     report_foreign_state,
     report_own_state,
     report_unknown,
@@ -44,10 +43,10 @@ from interlingua.adapters._openai_parts import (
     report_media_type,
     report_of_document,
 )
-from interlingua.adapters.openai_chat.reasoning import PARTS, thinking_part_from_wire
-from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Reading, Writing, extras
+from interlingua.adapters._verbatim import keep_spelt, lone_text
+from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
 from interlingua.canonical import json
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
@@ -204,10 +203,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
-    if block.get("refusal") and (place == ASSISTANT or writing.has_quirk(block, place)):
-        row = _REFUSAL
-    else:
-        row = _SAID if place == ASSISTANT else _TEXT
+    row = _TEXT if place != ASSISTANT else _REFUSAL if block.get("refusal") else _SAID
     return write_item(row, block, writing, path)
 
 
@@ -215,14 +211,12 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
     kind: str = block["type"]
     if (refusal := _media_refused(kind, block, writing, place)) is not None:
         return lost_part(block, path, writing, *refusal)
-    source, spelt = block["source"], writing.encoding_of(block)
+    source = block["source"]
     row, kinds = _MEDIA[kind]
-    if kind == "audio" and spelt.get("input_audio") == "string":
-        row, kinds = _SOUND, (WEB, BYTES)
-    elif kind == "document" and source["kind"] != FILE:
-        by_url = source["kind"] == WEB and not writing.owned(block) and writing.dialect.get("document_url")
-        if spelt.get("part") == "document_url" or by_url:
-            row = _DOCUMENT
+    if kind == "audio" and source["kind"] == WEB and writing.owned(block):
+        row, kinds = _SOUND, (WEB,)
+    elif kind == "document" and source["kind"] == WEB and writing.dialect.get("document_url"):
+        row = _DOCUMENT
     if source["kind"] not in kinds or is_of_another(source, writing):
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return lost_part(block, path, writing, "unsupported_source", message)
@@ -247,14 +241,11 @@ _SUPPORTS: Final = {
 
 def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
     """Code and message when a medium cannot stand here, whatever its source."""
-    data = block["source"].get("data")
-    # what the provider itself said it takes back
-    odd = writing.has_quirk(block, place) or (place == ASSISTANT and _is_given_back(block, writing))
-    if data is None or not (data or odd):
+    if not block["source"].get("data"):
         return "unsupported_source", f"the wire does not take this source of {kind}"
-    if odd:
-        return None
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block).get("encoding")):
+    if place == ASSISTANT and writing.encoding_of(block).get("member"):
+        return None  # what the provider itself said it takes back
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block)):
         return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
@@ -281,15 +272,9 @@ def _is_address(url: str, kind: str, writing: Writing) -> bool:
     return inline(url) is not None or is_fetched(url, kind, writing.endpoint)
 
 
-def _is_given_back(block: Block, writing: Writing) -> bool:
-    """Whether a medium is one that the provider itself said, as it said it."""
-    odd = writing.encoding_of(block).get("odd")
-    return odd is not None and odd == imprint(block, ASSISTANT)
-
-
 def _is_audio(block: Block, writing: Writing) -> bool:
-    if writing.encoding_of(block).get("input_audio") == "string":
-        return True
+    if block["source"]["kind"] == "url":
+        return bool(writing.owned(block))
     formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
     return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
 
@@ -301,10 +286,7 @@ def _is_file(block: Block, writing: Writing) -> bool:
         return is_file_id(source["data"])
     if source["kind"] != "url":
         return True
-    encoding, dialect = writing.encoding_of(block), writing.dialect
-    taken = (
-        encoding.get("part") or dialect.get("file_url") or (not writing.owned(block) and dialect.get("document_url"))
-    )
+    taken = writing.owned(block) or writing.dialect.get("file_url") or writing.dialect.get("document_url")
     return bool(taken) and _is_address(source["data"], "document", writing)
 
 
@@ -314,21 +296,6 @@ _SOURCES: Final[dict[str, Callable[[Block, Writing], bool]]] = {
     "video": _is_video,
     "document": _is_file,
 }
-
-
-def record_quirks(blocks: list[Block], place: str, reading: Reading) -> None:
-    """Notes in content that was just read what a writer would not write, so that it goes back all the same."""
-    writing: Writing | None = None
-    for block in blocks:
-        kind = block["type"]
-        if kind == "text":
-            if block.get("refusal") and place != ASSISTANT:
-                note(block, "odd", reading.state, imprint(block, place))
-        elif kind in _SUPPORTS:
-            if writing is None:
-                writing = reading.writing()
-            if _media_refused(kind, block, writing, place) is not None:
-                note(block, "odd", reading.state, imprint(block, place))
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -352,14 +319,14 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
                 return {"type": "text", "text": part["text"]}
             return read_item(_TEXT, part, {"type": "text"}, reading)
         case "refusal":
-            return read_item(_REFUSAL, part, _begun("text", "refusal", reading) | {"refusal": True}, reading)
+            state = reading.state(encoding={"part": "refusal"})
+            return read_item(_REFUSAL, part, {"type": "text", "refusal": True, "provider_state": state}, reading)
         case "image_url":
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
         case "video_url":  # it may go back where it came from, even when nothing is known of the provider
-            block = read_item(_VIDEO, part, _begun("video", "video_url", reading), reading)
+            block = read_item(_VIDEO, part, {"type": "video", "provider_state": reading.state()}, reading)
         case "input_audio" if type(part.get("input_audio")) is str:
-            sound = {"type": "audio", "provider_state": reading.state(encoding={"input_audio": "string"})}
-            return read_item(_SOUND, part, sound, reading)
+            return read_item(_SOUND, part, {"type": "audio", "provider_state": reading.state()}, reading)
         case "input_audio":
             return read_item(_AUDIO, part, {"type": "audio"}, reading)
         case "file":
@@ -370,18 +337,14 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
             by_url = type(data) is str and data[:4].lower() == "http"
             if data is not None and not by_url and inline(data) is None:
                 return None
-            document = _begun("document", "file", reading) if by_url else {"type": "document"}
-            block = read_item(_FILE, part, document, reading)
+            block = read_item(_FILE, part, {"type": "document"}, reading)
+            if by_url:
+                block.setdefault("provider_state", reading.state())
         case "document_url":
-            block = read_item(_DOCUMENT, part, _begun("document", "document_url", reading), reading)
+            block = read_item(_DOCUMENT, part, {"type": "document", "provider_state": reading.state()}, reading)
         case _:
             return None
     return block if "source" in block else None
-
-
-def _begun(kind: str, part: str, reading: Reading) -> Block:
-    """A block that is known by the type of its part."""
-    return {"type": kind, "provider_state": reading.state(encoding={"part": part})}
 
 
 # ---------------------------------------------------------------------------------------------------- citations
@@ -399,24 +362,22 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     """The annotations of a text that this provider cited; None when there are none of its own."""
     if not block.get("citations") or not own_citations(block, writing):
         return None
-    return [_annotation_to_wire(citation) for citation in block["citations"]]
+    return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
 
 
-def _annotation_to_wire(citation: dict[str, Any]) -> Wire:
+def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
     state, kind = citation["provider_state"], citation["type"]
     fields: Wire = state.get("fields") or {}
     read = {name: citation[name] for name in _CITED if name in citation}
-    if (state.get("encoding") or {}).get("flat"):
+    if writing.encoding_of(citation).get("flat"):
         return {**fields, **read, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
 
 
-def annotations_from_wire(
-    annotations: Any, said: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
-) -> None:
+def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
     if not annotations:
-        encoding.setdefault("empty", {})["annotations"] = annotations
+        kept.silent(annotations, "annotations")
     elif (
         len(said) == 1
         and said[0]["type"] == "text"
@@ -425,7 +386,7 @@ def annotations_from_wire(
     ):
         said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
-        fields["annotations"] = annotations
+        kept.fields["annotations"] = annotations
 
 
 def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
@@ -449,16 +410,14 @@ def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     if fields:
         citation["provider_state"]["fields"] = fields
     if not nested:
-        citation["provider_state"]["encoding"] = {"flat": True}
+        keep_spelling(citation["provider_state"], "flat", True)
     return citation
 
 
 # ---------------------------------------------------------------------------------------------------- the content of a message, and what all have
 
 
-def content_to_wire(
-    content: list[Block], path: Path, writing: Writing, place: str, encoding: Mapping[str, Any]
-) -> str | list[Wire] | Any:
+def content_to_wire(content: list[Block], path: Path, writing: Writing, place: str) -> str | list[Wire] | None:
     """The content of a message: a string for a single plain text, else parts; None when nothing is left of it."""
     parts: list[Wire] = []
     for index, block in enumerate(content):
@@ -466,44 +425,13 @@ def content_to_wire(
             parts.append({"type": "text", "text": block["text"]})
         elif (part := part_to_wire(block, (*path, index), writing, place)) is not None:
             parts.append(part)
-    return spelt(parts, encoding)
+    return as_content(parts)
 
 
-def spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire] | Any:
-    """The parts as the wire spells them: a string for a single plain text; None when there are none."""
-    if not parts:
-        return None
-    if (
-        len(parts) == 1
-        and len(part := parts[0]) == 2
-        and part.get("type") == "text"
-        and isinstance(part.get("text"), str)
-    ):
-        if encoding:
-            if encoding.get("parts"):
-                return parts
-            if encoding.get("json") and (value := _json_value(part["text"])) is not None:
-                return value
-        return part["text"]
-    return parts
-
-
-def _json_value(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except InvalidRequest:
-        return None
-
-
-def write_emptiness(wire: Wire, content: list[Block], state: Mapping[str, Any]) -> bool:
-    """Writes the emptiness that an own message had. False when there is none to write."""
-    encoding = state.get("encoding") or NOTHING
-    if content:
-        return False
-    if "content" in encoding.get("empty", NOTHING) and not encoding["empty"]["content"]:
-        wire["content"] = encoding["empty"]["content"]
-        return True
-    return "content" in encoding.get("absent", ())
+def as_content(parts: list[Wire]) -> str | list[Wire] | None:
+    """Parts as the content of a message: a string for a single plain text; None when there are none."""
+    text = lone_text(parts)
+    return (parts or None) if text is None else text
 
 
 def filled(path: Path, writing: Writing) -> str:
@@ -514,16 +442,27 @@ def filled(path: Path, writing: Writing) -> str:
     return FILLER
 
 
+def says_nothing(item: Item) -> bool:
+    """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
+    state: dict[str, Any] | None = item.get("provider_state")
+    return state is None or not (state.get("fields") or state.get("signature"))
+
+
+def is_bare(message: Message) -> bool:
+    """Whether a message has nothing to write or to report beside its role and its content."""
+    return within(message, _BARE) and says_nothing(message)
+
+
+_BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
+
+
 def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
-    encoding = state.get("encoding") or NOTHING
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
     if message.get("cache") is not None:
-        _message_cache(message["cache"], wire, encoding, path, writing)
+        _message_cache(message["cache"], wire, writing.encoding_of(message), path, writing)
     if state:
-        for name, value in encoding.get("empty", NOTHING).items():
-            wire.setdefault(name, value)
         if fields := state.get("fields"):
             for name, value in fields.items():
                 wire.setdefault(name, value)
@@ -536,9 +475,7 @@ def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path:
 
 def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
     name, loss = message["name"], writing.loss
-    if writing.same_origin and name == writing.encoding_of(message).get("name"):
-        wire["name"] = name
-    elif wire["role"] == TOOL or (writing.dialect.get("participant_name") is False and not writing.same_origin):
+    if wire["role"] == TOOL or writing.dialect.get("participant_name") is False:
         loss.drop((*path, "name"), "unsupported_field", "weakened", "messages of this role have no name here")
     elif PARTICIPANT.fullmatch(name):
         wire["name"] = name
@@ -561,74 +498,100 @@ def _message_cache(
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
 
 
-_PLAIN_TEXT: Final = frozenset(("type", "text"))
-_PLACES: Final = {"user": USER, "tool": USER, "function": USER, "system": SYSTEM, "developer": SYSTEM}
-"""By the role of a message; the media of a result are those of a user."""
+SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
+OF_THE_MODEL: Final = frozenset((*SAYING, *MEMBERS, "annotations", "prefix"))
+"""Members of messages that a turn of the model alone has."""
 
 
-def content_from_wire(
-    message: Wire, reading: Reading, encoding: dict[str, Any], *, assistant: bool = False
-) -> list[Block]:
-    """The blocks of `content`; what the list does not tell of its spelling goes to the form."""
+_PLACES: Final = {"user": USER, "tool": TOOL, "function": TOOL, "system": SYSTEM, "developer": SYSTEM}
+"""By the role of a message."""
+
+
+def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
+    """The blocks of `content`."""
+    content, role = message.get("content"), message["role"]
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    if not content:
+        reading.unusual = True
+    if content is None:
+        return []
+    if type(content) is list:
+        return [_placed(part_from_wire(part, reading), _PLACES[role], reading) for part in content]
+    if type(content) is not dict:
+        raise TypeError("content")
+    return [_as_text(content, reading)]
+
+
+def answer_content(message: Wire, reading: Reading) -> list[Block]:
+    """The blocks of the `content` of an assistant's message, which may have parts of its own, and be of any type."""
     content = message.get("content")
-    match content:
-        case str():
-            return [{"type": "text", "text": content}]
-        case list() if not assistant or all(isinstance(part, dict) for part in content):
-            blocks = [
-                _assistant_part(part, reading) if assistant else part_from_wire(part, reading) for part in content
-            ]
-            record_quirks(blocks, ASSISTANT if assistant else _PLACES[message["role"]], reading)
-            if not blocks:
-                encoding.setdefault("empty", {})["content"] = []
-            elif len(blocks) == 1 and blocks[0].keys() == _PLAIN_TEXT:
-                encoding["parts"] = True
-            return blocks
-        case None:
-            if "content" not in message:
-                encoding.setdefault("absent", []).append("content")
-            elif not assistant:
-                encoding.setdefault("empty", {})["content"] = None
-            return []
-        case dict():  # the object that a schema asked for (Cloudflare)
-            pass
-        case _ if not assistant:
-            raise TypeError(content)
-        case _:
-            pass  # as well, of another type
-    encoding["json"] = True
-    return [{"type": "text", "text": json.dumps(content).decode()}]
+    if type(content) is str:
+        return [{"type": "text", "text": content}]
+    if content is None:
+        return []
+    if type(content) is list and all(type(part) is dict for part in content):
+        return [_assistant_part(part, reading) for part in content]
+    return [_as_text(content, reading)]
 
 
-def _assistant_part(part: Any, reading: Reading) -> Block:
-    if isinstance(part, dict) and part.get("type") in PARTS:
-        block = thinking_part_from_wire(part, reading)
-        if block is not None:
-            return block
-    return part_from_wire(part, reading)
+def _as_text(content: Any, reading: Reading) -> Block:
+    """The text of a content that is no list of parts: the object that a schema asked for (Cloudflare)."""
+    reading.unusual = True
+    return {"type": "text", "text": json.dumps(content).decode()}
+
+
+def _placed(block: Block, place: str, reading: Reading) -> Block:
+    """A block that was just read, of which is seen whether its place takes it."""
+    usual = block["type"] == "image" and place == USER and is_image_source(block, reading.endpoint)
+    if (block["type"] in _SUPPORTS and not usual) or block.get("refusal"):
+        reading.unusual = True
+    return block
+
+
+def _assistant_part(part: Wire, reading: Reading) -> Block:
+    if part.get("type") in PARTS and (block := thinking_part_from_wire(part, reading)) is not None:
+        return block
+    return as_said(part_from_wire(part, reading), PART, reading)
+
+
+def as_said(block: Block, member: str, reading: Reading) -> Block:
+    """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
+    if block["type"] in _SUPPORTS:
+        keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
+        reading.unusual = reading.unusual or block["type"] != "image"
+    return block
 
 
 def finish_reading(
-    message: Wire,
-    read: Message,
-    known: frozenset[str],
-    fields: dict[str, Any] | None,
-    encoding: dict[str, Any],
-    reading: Reading,
+    message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, word: str | None
 ) -> Message:
-    """What all messages have: a name, a cache hint, own members."""
-    name = message.get("name")
-    if isinstance(name, str) and "name" in known and read["role"] != "tool":
+    """What all messages have: a name, a cache hint, own members; `word` is that for the form of its content."""
+    kept.fields.update(kept.others(message, known))
+    if "name" in message and "name" in known and read["role"] != "tool":
+        _read_name(message["name"], read, kept, reading)
+    if kept.fields:
+        MARK.read(kept.fields, read, kept.places, reading)
+        if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
+            reading.unusual = True
+    reading.mark(read, kept.fields, kept.places)
+    return keep_places(read, kept, word, reading)
+
+
+def keep_places(read: Message, kept: Kept, word: str | None, reading: Reading) -> Message:
+    """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
+    if word is not None:
+        kept.spelt["/content"] = {"word": word}
+    keep_spelt(read, kept.spelt, reading.endpoint, by_role=True)
+    return read
+
+
+def _read_name(name: Any, read: Message, kept: Kept, reading: Reading) -> None:
+    if name is None:
+        kept.silent(None, "name")
+    elif type(name) is str:
         read["name"] = name
-        if not PARTICIPANT.fullmatch(name):
-            encoding["name"] = name
-    if not within(message, known) or ("name" in message and not isinstance(name, str)):
-        kept, empty = extras(message, known)
-        if kept:
-            MARK.read(kept, read, encoding, reading)
-            fields = {**(fields or {}), **kept}
-        if "name" in message and not isinstance(name, str):
-            empty = {**(empty or {}), "name": name}
-        if empty:
-            encoding["empty"] = {**encoding.get("empty", {}), **empty}
-    return reading.mark(read, fields, encoding)
+        fits = PARTICIPANT.fullmatch(name) is not None and reading.endpoint.dialect.get("participant_name") is not False
+        reading.unusual = reading.unusual or not fits
+    else:
+        reading.unusual = True

@@ -15,14 +15,12 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters._items import (
-    ABSENT,
-    MISSING,
-    VERBATIM,
     Item,
     Member,
     Row,
     filled,
     read_item,
+    same,
     text,
     write_item,
 )
@@ -37,7 +35,8 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
-from interlingua.adapters.openai_chat.tables import Reading, Writing
+from interlingua.adapters._verbatim import without_index
+from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"
@@ -52,24 +51,10 @@ Block = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- rows
 
 
-def _said(wire: str) -> Member:
-    """The words of an item, which may lack them."""
-
-    def read(raw: Any, block: Item, _: Any) -> None:
-        if type(raw) is not str:
-            raise TypeError(wire)
-        block["text"] = raw
-
-    def write(block: Item, writing: Writing, _: Path) -> Any:
-        silent = not block["text"] and writing.spelt_of(block).get(wire, "") in (None, MISSING)
-        return ABSENT if silent else block["text"]
-
-    return Member(wire, ("text",), read, write, always=True)
-
-
-def _read_pieces(raw: Any, block: Item, _: Any) -> None:
+def _read_pieces(raw: Any, block: Item, reading: Reading) -> None:
     if not are_words(raw):
         raise TypeError("thinking")
+    reading.unusual = reading.unusual or len(raw) != 1
     block["text"] = "".join([piece["text"] for piece in raw])
 
 
@@ -77,10 +62,11 @@ def _write_pieces(block: Item, _: Writing, __: Path) -> Any:
     return [{"type": "text", "text": block["text"]}]
 
 
-def _read_summary(raw: Any, block: Item, _: Any) -> None:
+def _read_summary(raw: Any, block: Item, reading: Reading) -> None:
     said = summary_of({"summary": raw})
     if said is None:
         raise TypeError("summary")
+    reading.unusual = reading.unusual or not said.get("signature", True)
     block["text"] = said["text"]
     if said.get("signature"):
         block["signature"] = said["signature"]
@@ -95,32 +81,19 @@ def _write_summary(block: Item, _: Writing, __: Path) -> Any:
 
 _SIGNATURE: Final = text("signature", "signature")
 _DETAILS: Final[Mapping[Any, Row]] = {
-    "reasoning.text": Row({"type": "reasoning.text"}, _said("text"), _SIGNATURE, INDEX),
-    "reasoning.summary": Row({"type": "reasoning.summary"}, _said("summary"), _SIGNATURE, INDEX),
+    "reasoning.text": Row({"type": "reasoning.text"}, same("text", "text", str, always=True), _SIGNATURE, INDEX),
+    "reasoning.summary": Row(
+        {"type": "reasoning.summary"}, same("summary", "text", str, always=True), _SIGNATURE, INDEX
+    ),
     "reasoning.encrypted": Row({"type": "reasoning.encrypted"}, filled("data", "data"), INDEX),
 }
 _WORDS: Final = Row(
     {"type": "thinking"},
-    Member(
-        "thinking",
-        ("text",),
-        _read_pieces,
-        _write_pieces,
-        lambda raw: None if len(raw) == 1 else VERBATIM,
-        needed=True,
-    ),
+    Member("thinking", ("text",), _read_pieces, _write_pieces, needed=True),
     text("signature", "signature", soft=True),
 )
 _SUMMARY: Final = Row(
-    {"type": "reasoning"},
-    Member(
-        "summary",
-        ("text", "signature"),
-        _read_summary,
-        _write_summary,
-        lambda raw: VERBATIM if "signature" in raw[0] and not raw[0]["signature"] else None,
-        needed=True,
-    ),
+    {"type": "reasoning"}, Member("summary", ("text", "signature"), _read_summary, _write_summary, needed=True)
 )
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -132,7 +105,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
     """
     state = writing.owned(block)
-    encoding = state.get("encoding") or {}
+    encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
         foreign = bool(block.get("provider_state")) and not state
@@ -184,36 +157,34 @@ def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def reasoning_from_wire(
-    message: Wire, reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
-) -> list[Block]:
-    """The reasoning of an assistant message that stands beside its content. Adds to the message's fields and form."""
+def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Block]:
+    """The reasoning of an assistant message that stands beside its content; adds to what is kept of the message."""
     blocks: list[Block] = []
     said = ""
     if DETAILS in message:
         details = message[DETAILS]
         if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
-            blocks = [detail_from_wire(item, reading) for item in details]
+            blocks = [detail_from_wire(item, reading) for item in without_index(details, DETAILS, kept.spelt)]
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         elif details:
-            fields[DETAILS] = details
+            kept.fields[DETAILS] = details
         else:
-            encoding.setdefault("empty", {})[DETAILS] = details
+            kept.silent(details, DETAILS)
     for name in TEXTS:
         if name not in message:
             continue
         text = message[name]
         if not text and (text is None or text == ""):
-            encoding.setdefault("empty", {})[name] = text
+            kept.silent(text, name)
         elif not isinstance(text, str):
-            fields[name] = text
+            kept.fields[name] = text
         elif not said:
             blocks.insert(0, thinking_from_text(text, name, reading))
             said = text
         elif text == said:
-            encoding.setdefault("also", []).append(name)
+            kept.places.setdefault("also", []).append(name)
         else:
-            fields[name] = text
+            kept.fields[name] = text
     return blocks
 
 

@@ -48,7 +48,7 @@ from interlingua.adapters._openai_members import (
     is_named_schema,
     is_verbosity,
     metadata,
-    record_quirks,
+    record_names,
     sampling,
     schema_from_wire,
     schema_to_wire,
@@ -61,6 +61,7 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
 from interlingua.adapters.openai_chat.reasoning import (
@@ -260,6 +261,7 @@ def from_wire_request(
     body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
+    messages_may, reading.unusual = reading.unusual, False
     try:
         members = _read_members(body, reading)
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
@@ -268,14 +270,21 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if reading.breakpoints > MOST_BREAKPOINTS:
-        encoding["marks"] = reading.breakpoints
     wanted = request.get("response_format") or NOTHING
     silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_quirks(request, reading.names.values(), endpoint)
+    record_names(request, reading.names.values(), endpoint)
     _BODY.keep(request, body, endpoint)
+    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    messages_may = may_differ(messages_may or too_many)
+    tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
+    if messages_may or tools_may:
+        writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
+        if messages_may:
+            messages_to_wire(request, writing, read=body["messages"])
+        if tools_may:
+            tools_to_wire(request, {}, writing, read=body.get("tools") or body["functions"])
     return extract_format(request), []
 
 

@@ -14,15 +14,16 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import NOTHING, Wire, keep
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._openai_errors import error_from_body, is_failure
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME, Reading, Writing, extras
-from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire
+from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME, Kept, Reading, Writing
+from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 Response = dict[str, Any]
 Usage = dict[str, Any]
@@ -49,7 +50,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
     state = response.get("provider_state")
     if state is not None and endpoint.owns(state):
-        return _own_body(response, state, endpoint, loss)
+        return _own_body(response, endpoint, loss)
     writing = Writing(response, endpoint, loss, answering=True)
     choices = [_played_choice(response, 0, writing)]
     for choice in response.get("alternatives") or ():
@@ -77,30 +78,44 @@ def _model(response: Response) -> str | None:
     return model[model.find(":") + 1 :] or model if model is not None else None
 
 
-def _own_body(response: Response, state: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> Wire:
+def _own_body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
+    """An answer of this provider, as it came."""
+    body, choice, *others = _by_rule(response, endpoint, loss)
+    alternatives = response.get("alternatives") or ()
+    view = put_back_item(response, {**body, _FIRST: choice}, endpoint, loss.entries, loss)
+    choices = [put_back_item(item, wire, endpoint, [], loss) for item, wire in zip(alternatives, others, strict=True)]
+    if _FIRST in view:
+        view["choices"] = [view.pop(_FIRST), *choices]
+    return view
+
+
+_FIRST: Final = "choice"
+"""Where the first choice stands beside the other members of an answer, to be compared: it is the answer, others are for
+themselves."""
+
+
+def _by_rule(response: Response, endpoint: Endpoint, loss: Loss) -> list[Wire]:
+    """An answer of this provider by the rules, its messages as they came: the body without its choices, and each choice."""
     writing = Writing(response, endpoint, loss, answering=True)
-    fields, encoding = _own_parts(state)
     body: Wire = {}
     if "id" in response:
         body["id"] = response["id"]
     if (model := _model(response)) is not None:
         body["model"] = model
-    body["choices"] = _own_choices(response, fields, encoding, writing)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, endpoint, own=True)
         if body["usage"] is not usage.get("raw"):
             report_usage(response, _UNCOUNTED, loss)
+    fields = writing.owned(response).get("fields") or NOTHING
+    choices = [_own_choice(response, 0, fields.get(_FIRST) or NOTHING, writing)]
+    for position, choice in enumerate(response.get("alternatives") or (), 1):
+        choices.append(_own_choice(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
+        report_rest(choice, loss, ("alternatives", position - 1))
     report_rest(response, loss)
-    for name, value in encoding.get("empty", NOTHING).items():
-        body.setdefault(name, value)
     for name, value in fields.items():
-        if name != "choice":
+        if name != _FIRST:
             body.setdefault(name, value)
-    return body
-
-
-def _own_parts(state: Mapping[str, Any] | None) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    return ((state.get("fields") or NOTHING), (state.get("encoding") or NOTHING)) if state else (NOTHING, NOTHING)
+    return [body, *choices]
 
 
 def answer_id(response: Mapping[str, Any]) -> str:
@@ -109,40 +124,20 @@ def answer_id(response: Mapping[str, Any]) -> str:
     return "chatcmpl-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _own_choices(
-    response: Response, fields: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> list[Wire]:
-    if encoding.get("choices") == []:
-        return []
-    choices = [_own_choice(response, 0, fields.get("choice") or NOTHING, encoding.get("choice") or NOTHING, writing)]
-    for position, choice in enumerate(response.get("alternatives") or (), 1):
-        state = choice.get("provider_state")
-        own_fields, own_form = _own_parts(state if state is not None and writing.endpoint.owns(state) else None)
-        choices.append(_own_choice(choice, position, own_fields, own_form, writing))
-        report_rest(choice, writing.loss, ("alternatives", position - 1))
-    return choices
-
-
-def _own_choice(
-    choice: dict[str, Any], position: int, fields: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing
-) -> Wire:
-    wire: Wire = {"index": encoding.get("index", position)}
-    wire["message"] = answer_to_wire(choice["message"], message_path(position), writing)
-    if (logprobs := choice.get("logprobs")) is not None:
-        wire["logprobs"] = logprobs
-    content = choice["message"]["content"]
+def _own_choice(choice: dict[str, Any], position: int, fields: Mapping[str, Any], writing: Writing) -> Wire:
+    path, content, loss = message_path(position), choice["message"]["content"], writing.loss
+    message = answer_to_wire(choice["message"], path, writing)
+    wire: Wire = {"index": position, "message": message, "logprobs": choice.get("logprobs")}
     wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
     stop = stop_to_wire(choice, content, writing.dialect)
-    for name, value in encoding.get("empty", NOTHING).items():
-        wire[name] = value
     for name, value in fields.items():
-        wire.setdefault(name, value)
-    for name in encoding.get("absent", ()):
-        wire.pop(name, None)
-    if word != choice.get("finish_reason_raw"):
-        wire["finish_reason"] = word  # an edit made it another end
+        if wire.get(name) is None:
+            wire[name] = value
     wire.update(stop)
-    _report_end(choice, content, word, stop, message_path(position)[:-1], writing)
+    place = f"{pointer(path)}/"
+    reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(place)]
+    wire["message"] = put_back_item(choice["message"], message, writing.endpoint, reported, loss)
+    _report_end(choice, content, word, stop, path[:-1], writing)
     return wire
 
 
@@ -253,103 +248,106 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
     choices = body["choices"]
     if not isinstance(choices, list):
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
-    fields, empty = extras(body, _BODY)
-    fields = fields or {}
-    encoding: dict[str, Any] = {"empty": empty} if empty else {}
     response: Response = {}
-    _read_identity(body, endpoint, response, fields, encoding)
-    if not choices:
-        response["message"] = {"role": "assistant", "content": []}
-        response["finish_reason"] = "other"
-        encoding["choices"] = []
-    read = [_choice_from_wire(choice, position, endpoint, ids) for position, choice in enumerate(choices)]
-    if read:
-        first, choice_fields, choice_form = read[0]
-        response |= first
-        if choice_fields:
-            fields["choice"] = choice_fields
-        if choice_form:
-            encoding["choice"] = choice_form
+    kept = Kept()
+    fields = kept.others(body, _BODY)
+    for name in ("id", "model"):
+        value = body.get(name)
+        if isinstance(value, str) and value:
+            response[name] = value if name == "id" else endpoint.model_id(value)
+        elif value is not None:
+            fields[name] = value
+        elif name in body:
+            kept.silent(None, name)
+    unusual = not choices
+    if unusual:
+        response |= {"message": {"role": "assistant", "content": []}, "finish_reason": "other"}
+    others: list[dict[str, Any]] = []
+    for position, choice in enumerate(choices):
+        read, kept_of_it, place = ({}, Kept(), ()) if position else (response, kept, (_FIRST,))
+        of_choice, is_usual = _choice_from_wire(choice, position, read, kept_of_it, place, endpoint, ids)
+        unusual = unusual or not is_usual
+        if position:
+            if of_choice:
+                read["provider_state"] = endpoint.state(fields=of_choice)
+            keep_spelt(read, kept_of_it.spelt, endpoint)
+            others.append(read)
+        elif of_choice:
+            fields[_FIRST] = of_choice
     usage = body.get("usage")
     if isinstance(usage, dict):
         response["usage"] = usage_from_wire(usage, endpoint)
+    elif usage is not None:
+        fields["usage"] = usage
     elif "usage" in body:
-        (encoding.setdefault("empty", {}) if usage is None else fields)["usage"] = usage
-    if len(read) > 1:
-        response["alternatives"] = [_alternative(*choice, endpoint) for choice in read[1:]]
-    state = endpoint.state()
-    keep(state, fields, encoding)
-    response["provider_state"] = state
+        kept.silent(None, "usage")
+    if others:
+        response["alternatives"] = others
+    response["provider_state"] = endpoint.state(fields=fields) if fields else endpoint.state()
+    keep_spelt(response, kept.spelt, endpoint)
+    if may_differ(unusual):
+        _keep(response, body, endpoint)
     return response
+
+
+def _keep(response: Response, body: Wire, endpoint: Endpoint) -> None:
+    """Keeps of an answer that was just read, its choices and their messages, what is written otherwise than it came."""
+    raws, choices = body["choices"], [response, *response.get("alternatives", ())]
+    for raw, choice in zip(raws, choices, strict=False):
+        if isinstance(raw.get("message"), dict):
+            keep_message(choice["message"], raw["message"], endpoint)
+    loss = Loss()
+    written, first, *others = _by_rule(response, endpoint, loss)
+    came = {name: value for name, value in body.items() if name != "choices"} | {_FIRST: raws[0]} if raws else body
+    keep_item(response, came, {**written, _FIRST: first}, endpoint, loss.entries)
+    for choice, raw, wire in zip(choices[1:], raws[1:], others, strict=True):
+        keep_item(choice, raw, wire, endpoint, [])
 
 
 _BODY: Final = frozenset(("id", "model", "choices", "usage"))
 _CHOICE: Final = frozenset(("index", "message", "finish_reason", "logprobs"))
 
 
-def _read_identity(
-    body: Wire, endpoint: Endpoint, response: Response, fields: dict[str, Any], encoding: dict[str, Any]
-) -> None:
-    for name in ("id", "model"):
-        value = body.get(name)
-        if isinstance(value, str) and value:
-            response[name] = value if name == "id" else endpoint.model_id(value)
-        elif value is None and name in body:
-            encoding.setdefault("empty", {})[name] = None
-        elif name in body:
-            fields[name] = value
-
-
-def _alternative(
-    choice: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None, endpoint: Endpoint
-) -> dict[str, Any]:
-    if fields or encoding:
-        choice["provider_state"] = endpoint.state(
-            **({"fields": fields} if fields else {}), **({"encoding": encoding} if encoding else {})
-        )
-    return choice
-
-
 def _choice_from_wire(
-    choice: Any, position: int, endpoint: Endpoint, ids: IdSource
-) -> tuple[dict[str, Any], dict[str, Any] | None, dict[str, Any] | None]:
-    """One answer, its own members, and how it was spelt."""
-    path = f"/choices/{position}"
+    choice: Any,
+    position: int,
+    read: dict[str, Any],
+    kept: Kept,
+    place: tuple[str, ...],
+    endpoint: Endpoint,
+    ids: IdSource,
+) -> tuple[dict[str, Any], bool]:
+    """Reads a choice; gives its own members, and whether it is written as it came. `place` is where it stands in what is kept."""
+    reading = Reading(endpoint, ids)
     try:
-        fields, empty = extras(choice, _CHOICE)
+        fields = kept.others(choice, _CHOICE, *place)
         message = choice.get("message")
-        encoding: dict[str, Any] = {"empty": empty} if empty else {}
-        if not isinstance(message, dict):
-            if message is not None:
-                raise TypeError(message)
-            _note_missing(choice, "message", encoding)
-            message = {}
-        read: dict[str, Any] = {"message": answer_from_wire(message, Reading(endpoint, ids))}
+        if message is not None and not isinstance(message, dict):
+            raise TypeError(message)
+        read["message"] = answer_from_wire(message or {}, reading)
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise InvalidAnswer(
-            "the answer cannot be read: a member is missing or has the wrong type", path=path, adapter=NAME
+            "the answer cannot be read: a member is missing or has the wrong type",
+            path=f"/choices/{position}",
+            adapter=NAME,
         ) from problem
-    if choice.get("index", _ABSENT) != position or isinstance(choice["index"], bool):
-        _note_index(choice, encoding)
-    raw = choice.get("finish_reason")
+    index, raw = choice.get("index"), choice.get("finish_reason")
     read["finish_reason"] = finish_from_wire(raw, read["message"]["content"])
     if isinstance(raw, str):
         read["finish_reason_raw"] = raw
-        if fields is not None and raw == "stop" == read["finish_reason"] and "stop_told" in endpoint.dialect:
+        if raw == "stop" == read["finish_reason"] and "stop_told" in endpoint.dialect:
             _read_stop(read, fields, endpoint.dialect["stop_told"])
-    elif raw is None:
-        _note_missing(choice, "finish_reason", encoding)
-    else:
-        encoding.setdefault("empty", {})["finish_reason"] = raw
+    elif "finish_reason" not in choice:
+        kept.absent(*place, "finish_reason")
     logprobs = choice.get("logprobs")
     if isinstance(logprobs, dict):
         read["logprobs"] = logprobs
-    elif logprobs is None:
-        if "logprobs" in choice:
-            encoding.setdefault("empty", {})["logprobs"] = None
-    else:
-        fields = {**(fields or {}), "logprobs": logprobs}
-    return read, fields, encoding
+    elif logprobs is not None:
+        fields["logprobs"] = logprobs
+    elif "logprobs" not in choice:
+        kept.absent(*place, "logprobs")
+    odd = message is None or type(index) is not int or index != position or type(raw) not in (str, type(None))
+    return fields, not (odd or reading.unusual)
 
 
 def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> None:
@@ -359,23 +357,6 @@ def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> Non
         del fields[member]
         read["finish_reason"] = "stop_sequence"
         read["stop_sequence"] = text
-
-
-_ABSENT: Final = object()
-
-
-def _note_missing(choice: Wire, name: str, encoding: dict[str, Any]) -> None:
-    if name in choice:
-        encoding.setdefault("empty", {})[name] = None
-    else:
-        encoding.setdefault("absent", []).append(name)
-
-
-def _note_index(choice: Wire, encoding: dict[str, Any]) -> None:
-    if "index" in choice:
-        encoding["index"] = choice["index"]
-    else:
-        encoding.setdefault("absent", []).append("index")
 
 
 def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:

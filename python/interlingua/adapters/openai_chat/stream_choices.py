@@ -9,13 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, failed
-from interlingua.adapters.openai_chat.parts import (
-    ASSISTANT,
-    Block,
-    annotations_from_wire,
-    part_from_wire,
-    record_quirks,
-)
+from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, as_said, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     PART,
@@ -28,7 +22,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     thinking_from_text,
     thinking_part_from_wire,
 )
-from interlingua.adapters.openai_chat.tables import Reading
+from interlingua.adapters.openai_chat.tables import Kept, Reading
 from interlingua.adapters.openai_chat.tools import call_from_wire, legacy_call
 from interlingua.adapters.openai_chat.turns import answer_from_wire
 from interlingua.canonical import json
@@ -440,7 +434,7 @@ class Choice(Blocks):
     def _cite(self, block: Block) -> None:
         """Puts the annotations so far on the one text of the answer."""
         if (annotations := self.members.get("annotations")) and (self.parts is None or len(self.parts) == 1):
-            annotations_from_wire(annotations, [block], self.reading, {}, {})
+            annotations_from_wire(annotations, [block], self.reading, Kept())
 
     # -- content
 
@@ -489,8 +483,7 @@ class Choice(Blocks):
         else:
             parts.append(part)
             self.pause()
-            block = part_from_wire(part, self.reading)
-            record_quirks([block], ASSISTANT, self.reading)
+            block = as_said(part_from_wire(part, self.reading), PART, self.reading)
             self.whole(block, (_CONTENT_LANE, len(parts) - 1))
 
     # -- typed reasoning

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import has_tokens
-from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
+from interlingua.adapters._kit import NOTHING, Event, Wire, encoding_of, own_state
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -97,7 +97,7 @@ def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -
     state = block.get("provider_state")
     if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
         return block
-    if (state.get("encoding") or NOTHING).get("member") == "images" or (block["type"] == "audio" and "id" in state):
+    if encoding_of(block, endpoint).get("member") == "images" or (block["type"] == "audio" and "id" in state):
         return block  # told whole, in a member of its own
     for name in state.get("fields") or ():
         at = (*path, "provider_state", "fields", name)
@@ -183,7 +183,7 @@ class _Writer(Writer):
         return self._form(block).get("member") or (replay if replay != "none" else None)
 
     def _form(self, block: Block) -> Mapping[str, Any]:
-        return self.writing.owned(block).get("encoding", NOTHING)
+        return self.writing.encoding_of(block)
 
     def _next_call(self, choice: int) -> int:
         """The index of a further call of a choice."""

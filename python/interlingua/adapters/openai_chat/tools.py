@@ -1,16 +1,10 @@
 """Tools, the choice of tools, and calls: each written above read."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
-from interlingua.adapters import _as_read
-from interlingua.adapters._items import ABSENT, MISSING, Item, Member, Row, inside, read_item, tool_name, write_item
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    arguments_text,
-    within,
-)
+from interlingua.adapters._items import Item, Member, Row, inside, read_item, tool_name, write_item
+from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters._openai_tools import (
@@ -19,7 +13,6 @@ from interlingua.adapters._openai_tools import (
     GRAMMAR,
     PARAMETERS,
     STRICT,
-    as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
@@ -27,8 +20,9 @@ from interlingua.adapters._openai_tools import (
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters._openai_writing import Target
-from interlingua.adapters.openai_chat.parts import MARK, Block
+from interlingua.adapters._openai_writing import Target, can_be_enforced
+from interlingua.adapters._verbatim import Items, came_otherwise
+from interlingua.adapters.openai_chat.parts import MARK, Block, says_nothing
 from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
@@ -53,18 +47,27 @@ _CUSTOM: Final = Row(
 )
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tools`, or the legacy `functions` where the request had them."""
-    tools = request.get("tools")
-    if not tools or not takes_tools(tools, writing):
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
+    """Writes `tools`, or the legacy `functions` where the request had them; `read` are those of the body from which they were
+    just read."""
+    tools = request["tools"]
+    if not takes_tools(tools, writing):
         return
     writing.place = ""
-    written = [_tool_to_wire(tool, ("tools", n), writing) for n, tool in enumerate(tools)]
-    if present := [tool for tool in written if tool is not None]:
-        if writing.encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in present):
-            body["functions"] = [tool["function"] for tool in present]
-        else:
-            body["tools"] = present
+    written: list[Wire] = []
+    of: list[tuple[int]] = []
+    for position, tool in enumerate(tools):
+        if (wire := _tool_to_wire(tool, ("tools", position), writing)) is not None:
+            written.append(wire)
+            of.append((position,))
+    if writing.encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in written):
+        name, written = "functions", [tool["function"] for tool in written]
+    else:
+        name = "tools"
+    if read is not None or came_otherwise(tools):
+        written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    if written:
+        body[name] = written
 
 
 def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
@@ -75,13 +78,13 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    elif kind == "custom" and not writing.same_origin:
+    elif kind == "custom":
         tool = _with_nested_grammar(tool, path, writing)
     if kind == "custom":
         return write_item(_CUSTOM, tool, writing, path)
     if tool.get("strict"):
         tool = _as_enforced(tool, path, writing)
-    if tool.get("input_schema") is None and not writing.same_origin and writing.dialect.get("parameters_required"):
+    if tool.get("input_schema") is None and writing.dialect.get("parameters_required"):
         schema = {"type": "object", "properties": {}}
         message = "the wire demands a schema"
         writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
@@ -90,21 +93,27 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
 
 
 def _as_enforced(tool: Tool, path: Path, writing: Writing) -> Tool:
-    if writing.dialect.get("strict_tools") is not False or writing.same(_as_read.STRICT):
-        return as_enforced(tool, path, writing)
-    message = "the provider enforces no schema of a function"
-    writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
+    """A tool without the demand that its schema is enforced, where the provider cannot do that."""
+    if writing.dialect.get("strict_tools") is False:
+        message = "the provider enforces no schema of a function"
+        writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
+    elif not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
+        return tool
     return {name: value for name, value in tool.items() if name != "strict"}
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
     """Other wires put the parts of a grammar beside its type; this one has an object for them."""
     given = tool.get("format")
-    if not isinstance(given, dict) or given.keys() != _FLAT_GRAMMAR or given["type"] != "grammar":
+    if not _is_flat(given):
         return tool
     nested = {"type": "grammar", "grammar": {name: given[name] for name in ("syntax", "definition")}}
     writing.loss.replace((*path, "format"), nested, "schema_rewritten", "representation", "the wire nests a grammar")
     return {**tool, "format": nested}
+
+
+def _is_flat(grammar: Any) -> TypeGuard[dict[str, Any]]:
+    return isinstance(grammar, dict) and grammar.keys() == _FLAT_GRAMMAR and grammar["type"] == "grammar"
 
 
 _FLAT_GRAMMAR: Final = frozenset(("type", "syntax", "definition"))
@@ -116,12 +125,20 @@ def _read_definition(definition: Wire, writing: Target) -> Tool:
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool. What is not a readable function or custom tool is kept whole as a tool of the provider."""
-    kind = tool.get("type")
+    kind, dialect = tool.get("type"), reading.endpoint.dialect
     try:
         if kind == "function":
-            return read_item(_FUNCTION, tool, {}, reading)
+            read = read_item(_FUNCTION, tool, {}, reading)
+            schema = read.get("input_schema")
+            if schema is None:
+                reading.unusual = reading.unusual or bool(dialect.get("parameters_required"))
+            if read.get("strict") and (dialect.get("strict_tools") is False or not can_be_enforced(schema)):
+                reading.unusual = True
+            return read
         if kind == "custom":
-            return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+            read = read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+            reading.unusual = reading.unusual or _is_flat(read.get("format"))
+            return read
     except (KeyError, TypeError):
         pass
     inner: Any = tool.get("function" if kind == "function" else "custom") if kind in ("function", "custom") else None
@@ -223,22 +240,13 @@ def _read_arguments(raw: Any, block: Item, reading: Reading) -> None:
         read_arguments(raw, block, block["provider_state"])
     elif type(raw) is dict:
         block["input"] = raw
+        reading.unusual = True
     else:
         raise TypeError("arguments")
 
 
 def _write_arguments(block: Item, writing: Writing, path: Path) -> Any:
-    """The arguments, which some write as an object, as null where there are none, or not at all."""
-    if block.get("input_raw") is None and block.get("kind") != "custom":
-        word = (writing.spelt_of(block).get("function") or NOTHING).get("arguments", "")
-        if word == _OBJECT:
-            return block["input"]
-        if word in (None, MISSING) and not block["input"]:
-            return ABSENT
     return arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
-
-
-_OBJECT: Final = "object"
 
 
 def _read_input(raw: Any, block: Item, _: Any) -> None:
@@ -254,9 +262,7 @@ def _read_id(raw: Any, block: Item, _: Any) -> None:
 
 
 def _write_id(block: Item, writing: Writing, path: Path) -> Any:
-    wire_id = writing.call_id(block, writing.owned(block))
-    silent = writing.spelt_of(block).get("id", "") in (None, MISSING)
-    return ABSENT if silent and not writing.needs_id(block["id"]) else wire_id
+    return writing.call_id(block, writing.owned(block))
 
 
 _CALLED: Final = tool_name(lambda block, writing, path: writing.tool_name(block["name"]))
@@ -268,14 +274,7 @@ _FUNCTION_CALL: Final = Row(
         Row(
             {},
             _CALLED,
-            Member(
-                "arguments",
-                ("input", "input_raw"),
-                _read_arguments,
-                _write_arguments,
-                lambda raw: _OBJECT if type(raw) is dict else None,
-                always=True,
-            ),
+            Member("arguments", ("input", "input_raw"), _read_arguments, _write_arguments, always=True),
         ),
     ),
     _ID,
@@ -311,11 +310,11 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
     name = writing.tool_name(block["name"])
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
-    if writing.same_origin:
-        writing.called[block["id"]] = name
+    writing.called[block["id"]] = name
     state = writing.owned(block)
-    if within(block, _PLAIN_CALL) and _says_nothing(block) and not writing.encoding_of(block):
-        function = {"name": name, "arguments": arguments_text(block["input"])}
+    if within(block, _PLAIN_CALL) and says_nothing(block):
+        arguments = arguments_to_wire(block, writing.encoding_of(block), (), writing.loss)
+        function = {"name": name, "arguments": arguments}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
     writing.place = ""
     row = _CUSTOM_CALL if writing.says_free_text(block, state) else _FUNCTION_CALL
@@ -323,12 +322,6 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
 
 
 _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
-
-
-def _says_nothing(block: Block) -> bool:
-    """Whether the provider state of a call, here or elsewhere, holds nothing that could be lost."""
-    state: dict[str, Any] | None = block.get("provider_state")
-    return state is None or not (state.get("fields") or state.get("signature"))
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
@@ -354,7 +347,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
 
 def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
-    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.legacy_state()}
+    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.state(encoding={"legacy": True})}
     read_item(_LEGACY_CALL, {"function": legacy}, block, reading)
     block.setdefault("input", {})
     return block

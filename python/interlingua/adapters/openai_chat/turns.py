@@ -9,22 +9,26 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
+from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, lone_text, without_index
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
-    USER,
+    SAYING,
     Block,
+    Kept,
     annotations_from_wire,
     annotations_to_wire,
-    content_from_wire,
+    answer_content,
+    as_content,
+    as_said,
     filled,
     finish_message,
     finish_reading,
+    is_bare,
+    keep_places,
     own_citations,
     part_from_wire,
     part_to_wire,
-    record_quirks,
     report_reading,
-    spelt,
 )
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -39,9 +43,10 @@ from interlingua.adapters.openai_chat.reasoning import (
 )
 from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Message = dict[str, Any]
 Request = dict[str, Any]
@@ -187,10 +192,6 @@ def _is_worded(part: Wire) -> bool:
 def assistant_to_wire(message: Message, position: int, writing: Writing, request: Request) -> Wire:
     """An assistant's message of the history, which stands at `position` in the request."""
     content = message["content"]
-    if len(message) == 2 and len(content) == 1:
-        block = content[0]
-        if block["type"] == "text" and len(block) == 2 and (block["text"] or writing.same_origin):
-            return {"role": "assistant", "content": block["text"]}
     path: Path = ("messages", position)
     if (plain := _plain_turn(message, content, path, writing, request)) is not None:
         return plain
@@ -200,43 +201,30 @@ def assistant_to_wire(message: Message, position: int, writing: Writing, request
     state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
-        _reasoning_members(turn, wire, state.get("encoding") or NOTHING, path, writing)
+        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
 
 def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
-    """The turn that most are: calls, and perhaps a text before them. None for any other."""
+    """The turn that most are: a text, calls, or a text before calls. None for any other."""
+    if len(message) > 2 and not is_bare(message):
+        return None
     wire: Wire = {"role": "assistant", "content": None}
-    if len(message) > 2:
-        # all that may stand beside is how emptiness was spelt
-        state = writing.owned(message)
-        if len(message) > 3 or not state or not state.keys() <= _STATE_OF_FORM:
-            return None
-        encoding = state.get("encoding") or NOTHING
-        if not encoding.keys() <= _EMPTINESS or not encoding.get("empty", NOTHING).keys() <= _CONTENT_ALONE:
-            return None
-        if encoding.get("empty"):
-            if encoding["empty"]["content"]:
-                return None
-            wire["content"] = encoding["empty"]["content"]
-        elif encoding.get("absent") == ["content"]:
-            del wire["content"]
     begin = 0  # of the calls
     first = content[0] if content else None
     if first is not None and first["type"] == "text":
         if len(first) > 2 or not first["text"]:
             return None
         wire["content"] = first["text"]
+        if len(content) == 1:
+            return wire
         begin = 1
     if begin == len(content) or writing.dialect.get("reasoning_replay_required"):
         return None
     for index in range(begin, len(content)):
         block = content[index]
-        if block["type"] != "tool_use":
-            return None
-        call_state: dict[str, Any] | None = block.get("provider_state")
-        if call_state is not None and "encoding" in call_state and "legacy" in call_state["encoding"]:
+        if block["type"] != "tool_use" or writing.is_legacy(block):
             return None
     wire["tool_calls"] = [
         call_to_wire(content[index], index, path, writing, request) for index in range(begin, len(content))
@@ -244,17 +232,18 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
     return wire
 
 
-_STATE_OF_FORM: Final = frozenset(("adapter", "provider", "encoding"))
-_EMPTINESS: Final = frozenset(("empty", "absent"))
-_CONTENT_ALONE: Final = frozenset(("content",))
+def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
+    """Keeps of the message of an answer what a request that holds it says otherwise."""
+    loss = Loss()
+    request = {"messages": [message], "provider_state": endpoint.state()}
+    written = assistant_to_wire(message, 0, Writing(request, endpoint, loss), request)
+    keep_item(message, raw, written, endpoint, loss.entries, by_role=True)
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
     content = message["content"]
     if not writing.same_origin and len(message) == 2:
-        if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and content[0]["text"]:
-            return {"role": "assistant", "content": content[0]["text"], "refusal": None}
         if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
             plain["refusal"] = None
             return plain
@@ -262,18 +251,13 @@ def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     for index, block in enumerate(content):
         _place(block, index, content, turn, {"messages": [message]})
     state = writing.owned(message)
-    encoding = state.get("encoding") or NOTHING
     wire = _turn_to_wire(turn, content, state, path, writing)
     if turn.texts or DETAILS in wire:
-        _reasoning_members(turn, wire, encoding, path, writing)
+        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
     turn.report_moves()
     wire = finish_message(message, wire, state, path, writing)
     if not writing.same_origin:
         wire.setdefault("refusal", None)
-    elif "role" in encoding:
-        wire["role"] = encoding["role"]
-    elif "role" in encoding.get("absent", ()):
-        del wire["role"]
     return wire
 
 
@@ -286,7 +270,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return
-        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False and not writing.same_origin:
+        case "text" if block.get("refusal") and writing.dialect.get("refusals") is False:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
             _place({**block, "refusal": False}, index, content, turn, request)
@@ -322,7 +306,7 @@ def _place(block: Block, index: int, content: list[Block], turn: Turn, request: 
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
         case "image" if writing.encoding_of(block).get("member") == "images":
-            part = part_to_wire(block, path, writing, USER)
+            part = part_to_wire(block, path, writing, ASSISTANT)
             if part is not None and part["type"] == "image_url":
                 turn.stands(IMAGES, index)
                 turn.images.append(part)
@@ -365,7 +349,7 @@ def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bo
     state = turn.writing.owned(block)
     if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
-    return (state.get("encoding") or NOTHING).get("part") != "refusal" and not any(
+    return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
     )
 
@@ -399,7 +383,7 @@ def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
     source = block["source"]
     if "id" not in state or turn.sound is not None or source["kind"] != "base64":
         return None
-    if turn.answer or turn.writing.same_origin:
+    if turn.answer:
         read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
         read["source"] = {"kind": "base64", "data": source["data"]}
         report_reading(block, read, path, turn.writing)
@@ -422,30 +406,20 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
 
 
 def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
-    encoding = state.get("encoding") or NOTHING
-    empty = encoding.get("empty", NOTHING)
     wire: Wire = {"role": "assistant"}
     turn.refusal = one_refusal(turn)
-    written = spelt(turn.parts, encoding)
+    written = as_content(turn.parts)
     others = bool(turn.calls or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
     spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
     if written == "" and (others or turn.answer):
         _drop_empty(turn, content)
         written = None
-    if written is not None and (written != "" or writing.same_origin):
+    if written:
         wire["content"] = written
     elif written is not None:
         wire["content"] = _filled_text(turn, content, path, writing)
-    elif empty.get("content") == "" and not (turn.answer or others or spoken):
-        wire["content"] = ""
-        message = "an empty answer is written as an empty text"
-        writing.loss.replace((*path, "content"), [{"type": "text", "text": ""}], "filler", "representation", message)
-    elif not (others or spoken or turn.answer or (writing.same_origin and "nothing" in encoding and not content)):
+    elif not (others or spoken or turn.answer):
         wire["content"] = filled(path, writing)
-    elif "content" in empty and not empty["content"]:
-        wire["content"] = empty["content"]
-    elif "content" in encoding.get("absent", ()):
-        pass
     elif turn.answer or not others or turn.calls or turn.refusal or turn.sound or turn.images:
         wire["content"] = None
     else:
@@ -508,7 +482,7 @@ def _reasoning_members(turn: Turn, wire: Wire, encoding: Mapping[str, Any], path
         wire.setdefault(name, said)
     required = writing.dialect.get("reasoning_replay_required")
     replay = writing.dialect.get("reasoning_replay")
-    if required and turn.calls and not writing.same_origin and replay in TEXTS:
+    if required and turn.calls and replay in TEXTS:
         wire.setdefault(replay, "")
 
 
@@ -528,149 +502,121 @@ _ASSISTANT: Final = frozenset(
 
 
 _SPOKEN: Final = frozenset(MEMBERS)
-_SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
-_SPOKEN_FIELDS: Final = frozenset((*_SAYING, *MEMBERS))
-OF_THE_MODEL: Final = frozenset((*_SAYING, *MEMBERS, "annotations", "prefix"))
-"""Members of messages that a turn of the model alone has."""
+_SPOKEN_FIELDS: Final = frozenset((*SAYING, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: as in a history, but an empty text is an empty answer, and the role goes without saying."""
-    read = assistant_from_wire(message, reading, answer=True)
-    role = message.get("role")
-    if role != "assistant":
-        state = read.setdefault("provider_state", reading.state())
-        encoding = state.setdefault("encoding", {})
-        if "role" in message:
-            encoding["role"] = role
-        else:
-            encoding.setdefault("absent", []).append("role")
-    return read
+    if message.get("role") != "assistant":
+        reading.unusual = True
+    return assistant_from_wire(message, reading, answer=True)
 
 
 def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
     """An assistant's message: reasoning, then content, then calls."""
     content = message.get("content")
-    if len(message) == 2 and "role" in message and type(content) is str and (content or not answer):
+    if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
-    if within(message, _PLAIN_TURN) and message.get("tool_calls"):
-        return _turn_from_wire(message, content, reading)
-    encoding: dict[str, Any] = {}
-    fields: dict[str, Any] = {}
-    blocks: list[Block] = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, fields, encoding)
-    calls, legacy = message.get("tool_calls"), message.get("function_call")
-    if content == "" and (answer or blocks or any(message.get(name) for name in _SAYING)):
-        encoding.setdefault("empty", {})["content"] = ""
-        said: list[Block] = []
-    else:
-        said = content_from_wire(message, reading, encoding, assistant=True)
+    calls = message.get("tool_calls")
+    kept = Kept()
+    if calls:
+        calls = without_index(calls, CALLS, kept.spelt)
+    word = _form_of(content, message, reading)
+    required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
+    if calls and required:
+        reading.unusual = True
+    if calls and within(message, _PLAIN_TURN):
+        blocks = answer_content(message, reading) if content else []
+        reading.turn()
+        for call in calls:
+            blocks.append(call_from_wire(call, reading))
+        return keep_places({"role": "assistant", "content": blocks}, kept, word, reading)
+    blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
+    said: list[Block] = []
+    if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
+        said = answer_content(message, reading)
         blocks += said
-    if len(message) > 2 or "role" not in message or "content" not in message:
-        _read_members(message, blocks, said, reading, fields, encoding)
+    _read_members(message, blocks, said, reading, kept)
     if calls:
         reading.turn()
         blocks += [call_from_wire(call, reading) for call in calls]
     elif "tool_calls" in message:
-        encoding.setdefault("empty", {})["tool_calls"] = calls
+        kept.silent(calls, "tool_calls")
     if "function_call" in message:
-        _legacy_from_wire(legacy, blocks, bool(calls), reading, fields, encoding)
-    if not (blocks or content == "" or answer) and _SPOKEN_FIELDS.isdisjoint(fields):
-        encoding["nothing"] = True
-    if content is None and "content" in message and all(block["type"] in _UNSAID for block in blocks) and not answer:
-        encoding.setdefault("empty", {})["content"] = None
-    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, fields, encoding, reading)
+        _legacy_from_wire(message["function_call"], blocks, bool(calls), reading, kept)
+    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, kept, reading, word)
 
 
-_UNSAID: Final = frozenset(("thinking", "redacted_thinking", "opaque"))
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 
 
-def _turn_from_wire(message: Wire, content: Any, reading: Reading) -> Message:
-    """The turn that most are: calls, and perhaps a text before them."""
-    encoding: dict[str, Any] | None = None
-    blocks: list[Block] = []
-    if content is None:
-        if "content" not in message:
-            encoding = {"absent": ["content"]}
-    elif content == "":
-        encoding = {"empty": {"content": ""}}
-    elif type(content) is str:
-        blocks.append({"type": "text", "text": content})
+def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
+    """The word for the form of a content that is not written as it came; what is neither usual nor has a word is unusual."""
+    if type(content) is str and content:
+        return None
+    if lone_text(content):
+        return LIST
+    if content is None or content == "":
+        if message.get("tool_calls"):
+            return EMPTY if content == "" else None if "content" in message else ABSENT
+        usual = content is None and "content" in message and bool(message.get("refusal"))
     else:
-        encoding = {}
-        blocks += content_from_wire(message, reading, encoding, assistant=True)
-    reading.turn()
-    for call in message["tool_calls"]:
-        blocks.append(call_from_wire(call, reading))
-    return reading.mark({"role": "assistant", "content": blocks}, None, encoding)
+        usual = type(content) is list and bool(content) and lone_text(content) is None
+    reading.unusual = reading.unusual or not usual
+    return None
 
 
-def _read_members(
-    message: Wire,
-    blocks: list[Block],
-    said: list[Block],
-    reading: Reading,
-    fields: dict[str, Any],
-    encoding: dict[str, Any],
-) -> None:
+def _read_members(message: Wire, blocks: list[Block], said: list[Block], reading: Reading, kept: Kept) -> None:
     """The members beside content that hold what was said: annotations, refusal, images, sound."""
     if "annotations" in message:
-        annotations_from_wire(message["annotations"], said, reading, fields, encoding)
+        annotations_from_wire(message["annotations"], said, reading, kept)
     if "refusal" in message:
         refusal = message["refusal"]
         if isinstance(refusal, str) and refusal:
             blocks.append({"type": "text", "text": refusal, "refusal": True})
-        elif not refusal:
-            encoding.setdefault("empty", {})["refusal"] = refusal
+            reading.unusual = reading.unusual or reading.endpoint.dialect.get("refusals") is False
+        elif refusal:
+            kept.fields["refusal"] = refusal
         else:
-            fields["refusal"] = refusal
+            kept.silent(refusal, "refusal")
     if "images" in message:
-        _images_from_wire(message["images"], blocks, reading, fields, encoding)
+        _images_from_wire(message["images"], blocks, reading, kept)
     if "audio" in message:
-        _audio_from_wire(message["audio"], blocks, reading, fields, encoding)
+        _audio_from_wire(message["audio"], blocks, reading, kept)
 
 
-def _images_from_wire(
-    images: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
-) -> None:
+def _images_from_wire(images: Any, blocks: list[Block], reading: Reading, kept: Kept) -> None:
     if not images:
-        encoding.setdefault("empty", {})["images"] = images
+        kept.silent(images, "images")
         return
     read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
     if not read or any(block["type"] != "image" for block in read):
-        fields["images"] = images
+        kept.fields["images"] = images
         return
-    for block in read:
-        state = block.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", {}), "member": "images"}
-    record_quirks(read, USER, reading)
-    blocks += read
+    blocks += [as_said(block, "images", reading) for block in read]
 
 
-def _audio_from_wire(
-    audio: Any, blocks: list[Block], reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
-) -> None:
+def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Kept) -> None:
     if audio is None:
-        encoding.setdefault("empty", {})["audio"] = None
+        kept.silent(None, "audio")
     elif isinstance(audio, dict) and isinstance(audio.get("data"), str) and isinstance(audio.get("id"), str):
         block: Block = {"type": "audio", "source": {"kind": "base64", "data": audio["data"]}}
         if isinstance(audio.get("transcript"), str):
             block["transcript"] = audio["transcript"]
-        kept = {k: v for k, v in audio.items() if k not in ("id", "data") and not (k == "transcript" and k in block)}
+        fields = {k: v for k, v in audio.items() if k not in ("id", "data") and not (k == "transcript" and k in block)}
         block["provider_state"] = reading.state(id=audio["id"])
-        if kept:
-            block["provider_state"]["fields"] = kept
+        if fields:
+            block["provider_state"]["fields"] = fields
         blocks.append(block)
+        reading.unusual = True  # a history names a sound by its id
     else:
-        fields["audio"] = audio
+        kept.fields["audio"] = audio
 
 
-def _legacy_from_wire(
-    legacy: Any, blocks: list[Block], calls: bool, reading: Reading, fields: dict[str, Any], encoding: dict[str, Any]
-) -> None:
+def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Reading, kept: Kept) -> None:
     """The one call of the time before tools: it has no id, so its name stands for one."""
     if legacy is None:
-        encoding.setdefault("empty", {})["function_call"] = None
+        kept.silent(None, "function_call")
         return
     readable = (
         isinstance(legacy, dict)
@@ -679,7 +625,7 @@ def _legacy_from_wire(
         and isinstance(legacy.get("arguments"), str)
     )
     if calls or not readable:
-        fields["function_call"] = legacy
+        kept.fields["function_call"] = legacy
         return
     reading.turn()
     name = legacy["name"]

@@ -5,8 +5,8 @@ Wire:  POST /responses, answers as JSON or as server-sent events, documented sta
 Spec:  spec/adapters/openai_responses.md
 
 Strategy: the wire is a flat list of items. A run of items that a model said (messages, calls, reasoning, and whatever
-the provider's own tools left) is one assistant message; every other item is a message of its own. Where an item began
-and how it was spelt stands in the form of its first block, so the list comes back item for item. An item that has no
+the provider's own tools left) is one assistant message; every other item is a message of its own. Where an item begins,
+its first block says, so the list comes back item for item; how it came otherwise than it is written is kept by comparison. An item that has no
 canonical meaning, or that cannot be read in full, is an opaque block in its place. The stream decoder reads the same
 items when they are done, so both ways give the same.
 
@@ -25,8 +25,11 @@ from interlingua.adapters.openai_responses.stream_writer import stream_encoder
 from interlingua.adapters.openai_responses.tables import NAME
 
 FRAMING: Final = "sse"
+DATED: Final = True
+"""Answers bear the time at which they were made: it is given as `created` where they bring none."""
 
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

@@ -59,10 +59,10 @@ class Form:
     that answer it.
 
     `answered` says as what a result is written that was not read here: by OpenAI's own agents calls of some tools are
-    answered as those of functions.
+    answered as those of functions. `names` is the member with which such an item names the call.
     """
 
-    __slots__ = ("answered", "call", "filled", "made", "member", "output", "prefix", "whole")
+    __slots__ = ("answered", "call", "filled", "made", "member", "names", "output", "prefix", "whole")
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class Form:
         output: str = "",
         whole: bool = False,
         answered: str = "",
+        names: str = "call_id",
     ) -> None:
         self.call = call
         self.prefix = prefix
@@ -83,12 +84,13 @@ class Form:
         self.filled = filled
         self.output = output or f"{call}_output"
         self.answered = answered
+        self.names = names
         self.whole = whole
 
 
 _UNCHECKED: Final[Mapping[str, Any]] = {"pending_safety_checks": []}
 FORMS: Final[Mapping[str, Form]] = {
-    "local_shell": Form("local_shell_call", "lsh_", "action", filled={"env": {}}, answered="function"),
+    "local_shell": Form("local_shell_call", "lsh_", "action", filled={"env": {}}, answered="function", names="id"),
     "shell": Form(
         "shell_call",
         "sh_",

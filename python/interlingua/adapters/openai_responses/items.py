@@ -6,7 +6,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 """
 
 import hashlib
-from collections.abc import Container, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final, Literal
 
@@ -16,14 +16,15 @@ from interlingua.adapters._kit import (
     NOTHING,
     THINKING_MEMBERS,
     Wire,
-    arguments_text,
     keep,
+    keep_spelling,
     report_own_state,
     report_unknown,
     within,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters._verbatim import Spelt, keep_spelt, lone_text, written_is
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,
@@ -43,97 +44,100 @@ from interlingua.adapters.openai_responses.parts import (
     own_part,
     report_opaque,
     report_reading,
-    text_kind,
 )
 from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Answers, Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
+Item = dict[str, Any]
+
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
 class _Turn:
-    """The items of one assistant message, as far as they are written."""
+    """The items of one assistant message, as far as they are written, and by each the positions of the blocks that it says."""
 
-    __slots__ = ("items", "open", "parts", "path", "reasoning", "request", "writing")
+    __slots__ = ("full", "items", "of", "open", "path", "reasoning", "request", "writing")
 
     def __init__(self, path: Path, writing: Writing, request: dict[str, Any]) -> None:
         self.path = path
         self.writing = writing
         self.request = request
         self.items: list[Wire | None] = []
+        self.of: list[list[int]] = []
         self.open: Wire | None = None
-        self.parts = False
+        self.full = False
         self.reasoning: list[tuple[int, int, Block]] = []
 
     def close(self) -> None:
-        """Ends the message item that takes parts: one plain text is written as a string, unless it was not."""
+        """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
-        if item is not None and not self.parts and not self.writing.answer:
+        if item is not None and not self.full:
             content = item["content"]
             if len(content) == 1 and len(content[0]) == 2 and content[0].get("type") == "output_text":
                 item["content"] = content[0]["text"]
 
-    def add(self, item: Wire) -> None:
+    def add(self, item: Wire, index: int) -> None:
         """An item of its own."""
         if self.open is not None:
             self.close()
         self.items.append(item)
+        self.of.append([index])
 
-    def say(self, part: Wire, block: Block) -> None:
+    def say(self, part: Wire, block: Block, index: int) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
         state = self.writing.owned(block) if len(block) > 2 else NOTHING
-        encoding = state.get("encoding") or NOTHING
-        if self.open is None or (state and _begins(state, encoding)):
+        if self.open is None or (state and _begins(state, self.writing.encoding_of(block))):
             self.close()
-            # what came from nowhere, or was put into an answer of this wire, has all that an item of an answer has
-            made = self.writing.answer or (self.writing.reply and not state)
             item: Wire = {"role": "assistant", "content": []}
-            if encoding.get("typed") or made:
+            fields = state.get("fields") or NOTHING
+            for name, value in fields.items():
+                if not _is_of_part(name, fields):
+                    item[name.removeprefix(_OF_ITEM)] = value
+            said = block.get("text", ""), len(self.items)
+            self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *said)
+            if self.full:
                 item["type"] = "message"
-            if state:
-                _item_members(item, state, encoding, _OF_PARTS.union(encoding.get("of_parts", ())))
-                for name in encoding.get("of_item", ()):
-                    item[name] = item.pop(f"item/{name}")
-            if made:
-                item.setdefault("id", made_id("msg_", self.writing.identity, block.get("text", ""), len(self.items)))
                 item.setdefault("status", "completed")
-                if part.get("type") == "output_text":
-                    part.setdefault("annotations", [])
-                    part.setdefault("logprobs", [])
-            self.parts = made or bool(encoding.get("parts"))
             self.open = item
             self.items.append(item)
+            self.of.append([])
+        if self.full and block["type"] == "text" and "text" in part:
+            part.setdefault("annotations", [])
+            part.setdefault("logprobs", [])
         self.open["content"].append(part)
+        self.of[-1].append(index)
 
 
 def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
     """Whether a block is the first of a message item: only that one has what belongs to the item."""
-    if "id" in state or encoding.get("starts") or "status" in encoding:
+    if "id" in state or encoding.get(_STARTS):
         return True
-    of_parts = encoding.get("of_parts", ())
-    return any(name not in _OF_PARTS and name not in of_parts for name in state.get("fields") or ())
-
-
-def _item_members(
-    item: Wire, state: Mapping[str, Any], encoding: Mapping[str, Any], of_parts: Container[str] = frozenset()
-) -> None:
-    """Writes what belongs to an item; `of_parts` names the fields that belong to its parts."""
-    for name, value in (state.get("fields") or NOTHING).items():
-        if name not in of_parts:
-            item.setdefault(name, value)
-    if "id" in state:
-        item["id"] = state["id"]
-    if "status" in encoding:
-        item["status"] = encoding["status"]
-    for name, value in encoding.get("nulls", NOTHING).items():
-        item.setdefault(name, value)
+    return not within(state.get("fields") or {}, _OF_PARTS)
 
 
 _OF_PARTS: Final = frozenset(("annotations", "logprobs"))
-"""Members that only parts have; the form tells which others stood there."""
+"""Members that parts have. What else is kept is the item's, unless the item has one of that name beside it."""
+_OF_ITEM: Final = "item/"
+"""How the name begins of an item's member that its first part has as well."""
+
+
+def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
+    return name in _OF_PARTS or _OF_ITEM + name in fields
+
+
+def _identify(item: Wire, own: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *said: Any) -> bool:
+    """Gives an item the id that it came with or, in an answer, one that is made of what it says, unless it came from here
+    without one. Whether it has an id: such an item is a full one, with all members that an item of an answer has."""
+    if own is not None:
+        item["id"] = own
+    elif writing.answer or (writing.reply and not state):
+        item["id"] = made_id(prefix, writing.identity, *said)
+    else:
+        return False
+    return True
 
 
 def made_id(prefix: str, *said: Any) -> str:
@@ -141,22 +145,27 @@ def made_id(prefix: str, *said: Any) -> str:
     return prefix + hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def turn_to_wire(message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any]) -> list[Wire]:
-    """The items of an assistant message."""
+def turn_to_wire(
+    message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any]
+) -> tuple[list[Wire], list[list[int]]]:
+    """The items of an assistant message, and by each the positions of the blocks that it says."""
     content = message["content"]
-    if not writing.answer:
+    if not writing.reply:
         if (plain := _plain_turn(content, path, writing, request)) is not None:
-            return plain
+            return plain, [[index] for index in range(len(content))]
     turn = _Turn(path, writing, request)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
-            turn.open["content"].append(_said_to_wire(block, path, writing))
+            turn.say(_said_to_wire(block, path, writing), block, index)
         else:
             _block_to_wire(block, index, turn)
     turn.close()
     if turn.reasoning and not writing.reply:
         _settle_reasoning(turn)
-    return [item for item in turn.items if item is not None]
+    items = [item for item in turn.items if item is not None]
+    if len(items) == len(turn.items):
+        return items, turn.of
+    return items, [of for of, item in zip(turn.of, turn.items, strict=True) if item is not None]
 
 
 def _plain_turn(content: list[Block], path: Path, writing: Writing, request: dict[str, Any]) -> list[Wire] | None:
@@ -180,25 +189,25 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
-        turn.say(_said_to_wire(block, path, writing), block)
+        turn.say(_said_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
-        turn.add(_call_to_wire(block, index, turn.path, writing, turn.request))
+        turn.add(_call_to_wire(block, index, turn.path, writing, turn.request), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
-        turn.add(item)
+        turn.add(item, index)
         turn.reasoning.append((len(turn.items) - 1, index, block))
     elif kind == "tool_result":
         raise InvalidRequest("a tool_result stands in a tool message", path=pointer(path), adapter=NAME)
-    elif kind == "opaque" and writing.encoding_of(block).get("part"):
+    elif kind == "opaque" and writing.encoding_of(block).get(_PART):
         part = own_part(block, path, writing, assistant=True)
         if part is not None:
-            turn.say(part, block)
+            turn.say(part, block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
-        _opaque_to_wire(block, path, turn)
+        _opaque_to_wire(block, index, turn)
     else:
-        _lost_block(block, path, turn)
+        _lost_block(block, index, turn)
 
 
-def _lost_block(block: Block, path: Path, turn: _Turn) -> None:
+def _lost_block(block: Block, index: int, turn: _Turn) -> None:
     """A block that has no form among what a model says."""
     match block["type"]:
         case "thinking" | "redacted_thinking":
@@ -213,19 +222,19 @@ def _lost_block(block: Block, path: Path, turn: _Turn) -> None:
             code, message = "unsupported_block", f"{block['type']} has no form in a message of this role"
         case _:
             code, message = "unknown_block", "a block of a type that this version does not know"
-    _leave(block, path, turn, code, message)
+    _leave(block, index, turn, code, message)
 
 
-def _leave(block: Block, path: Path, turn: _Turn, code: str, message: str) -> None:
-    part = lost(block, path, turn.writing, code, message)
+def _leave(block: Block, index: int, turn: _Turn, code: str, message: str) -> None:
+    part = lost(block, (*turn.path, "content", index), turn.writing, code, message)
     if part is not None:
         text = {"type": "text", "text": part["text"]}
-        turn.say({"type": "output_text", "text": part["text"]}, text)
+        turn.say({"type": "output_text", "text": part["text"]}, text, index)
 
 
-def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
+def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
-    value, writing = block["value"], turn.writing
+    value, writing, path = block["value"], turn.writing, (*turn.path, "content", index)
     reading = Reading(writing.endpoint)
     reading.named = writing.named
     canonical: str | None = None
@@ -233,7 +242,7 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.reply:
             message = "calls that the client runs, and what it answers, are calls and results"
-            _leave(block, path, turn, "unsupported_value", message)
+            _leave(block, index, turn, "unsupported_value", message)
             return
         canonical = results.get(call_id)
     read = item_from_wire(value, reading, starts=False)
@@ -242,11 +251,11 @@ def _opaque_to_wire(block: Block, path: Path, turn: _Turn) -> None:
     if read is None and turn.writing.reply:
         read = [_whole(value, reading)]  # nobody but the model speaks in an answer
     if read is None or len(read) != 1:
-        _leave(block, path, turn, "unsupported_value", "the item is no item of a model's turn")
+        _leave(block, index, turn, "unsupported_value", "the item is no item of a model's turn")
         return
     report_reading(block, read[0], path, turn.writing)
     report_opaque(block, path, turn.writing)
-    turn.add(value)
+    turn.add(value, index)
     if isinstance(call_id := value.get("call_id"), str):
         turn.writing.calls.setdefault(call_id, "provider")
         if read[0]["type"] == "tool_use":
@@ -279,19 +288,13 @@ def _answers_apart(turn: _Turn) -> Answers:
 
 
 def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    part: Wire
-    if block.get("refusal"):
-        part = {"type": "refusal", "refusal": block["text"]}
-    else:
-        part = {"type": text_kind(block, "output_text", writing), "text": block["text"]}
-        if writing.answer:
-            part |= {"annotations": [], "logprobs": []}
+    refused = block.get("refusal")
+    part = {"type": "refusal", "refusal": block["text"]} if refused else {"type": "output_text", "text": block["text"]}
     if len(block) == 2:
         return part
     state = writing.owned(block)
-    encoding = state.get("encoding") or NOTHING
     if block.get("citations"):
-        if not block.get("refusal") and all(writing.owned(citation) for citation in block["citations"]):
+        if not refused and all(writing.owned(citation) for citation in block["citations"]):
             part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
                 report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
@@ -299,14 +302,9 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
     if block.get("cache") is not None:
-        MARK.write(block["cache"], part, encoding, (*path, "cache"), writing)
-    if state:
-        of_parts = encoding.get("of_parts", ())
-        for name, value in (state.get("fields") or NOTHING).items():
-            if name in _OF_PARTS or name in of_parts:
-                part[name] = value
-        for name, value in encoding.get("empty", NOTHING).items():
-            part.setdefault(name, value)
+        MARK.write(block["cache"], part, writing.encoding_of(block), (*path, "cache"), writing)
+    fields = state.get("fields") or NOTHING
+    part |= {name: value for name, value in fields.items() if _is_of_part(name, fields)}
     report_state(block, writing, path)
     report_unknown(block, TEXT, writing.loss, path)
     return part
@@ -327,22 +325,45 @@ _CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
     encoding = _spelling(block, writing)
-    if BUILT_IN in encoding and (item := _built_in_to_wire(block, encoding, (*turn, "content", index), writing)):
+    path: Path = (*turn, "content", index)
+    if BUILT_IN in encoding and (item := _built_in_to_wire(block, encoding, path, writing)):
         return item
-    namespace, name = _name_to_wire(block, encoding, (*turn, "content", index), writing)
-    state = block.get("provider_state")
-    if (
-        namespace is None
-        and not writing.answer
-        and within(block, _SIMPLE_CALL)
-        and (state is None or within(state, _SIMPLE_STATE))
-    ):
-        call_id = writing.call_id(block, NOTHING if state is None else writing.owned(block))
-        arguments = arguments_text(block["input"])
-        return {"type": "function_call", "call_id": call_id, "name": name, "arguments": arguments}
-    item = _odd_call_to_wire(block, name, (*turn, "content", index), writing)
+    namespace, name = _name_to_wire(block, encoding, path, writing)
+    state = writing.owned(block) if "provider_state" in block else NOTHING
+    call_id = writing.call_id(block, state)
+    if writing.says_free_text(block, state):
+        item = {"type": "custom_tool_call", "call_id": call_id, "name": name}
+        item["input"] = custom_input(block, path, writing.loss)
+    else:
+        item = {"type": "function_call", "call_id": call_id, "name": name}
+        item["arguments"] = arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
+        if block.get("kind") == "custom":
+            writing.calls[block["id"]] = "function"
     if namespace is not None:
         item[NAMESPACE] = namespace
+    if BUILT_IN in encoding:
+        writing.reshaped.add(id(block))
+    return _finish_call(item, "ctc_" if "input" in item else "fc_", block, state, path, writing)
+
+
+def _finish_call(item: Wire, prefix: str, block: Block, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+    """What all calls have beside whom they call and with what: members of their own, an id, a status."""
+    whose: Item | None = block.get("provider_state")
+    if not writing.reply and within(block, _SIMPLE_CALL) and (whose is None or within(whose, _SIMPLE_STATE)):
+        return item  # most calls
+    own: str | None = None
+    if id(block) in writing.reshaped:  # id and fields are those of another kind of item
+        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
+    elif state:
+        own = writing.encoding_of(block).get(_ITEM_ID)
+        item = {**(state.get("fields") or NOTHING), **item}
+    if _identify(item, own, prefix, state, writing, item["call_id"]):
+        item.setdefault("status", "completed")
+    if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
+        if block.get("cache") is not None:
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
+        report_state(block, writing, path)
+        report_unknown(block, CALL_MEMBERS, writing.loss, path)
     return item
 
 
@@ -371,30 +392,16 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
         or block.get("input_raw") is not None
     ):
         return None
-    arguments = {
-        **(deepcopy(form.filled) if writing.answer else NOTHING),
-        **dict.fromkeys(encoding.get("unset", ())),
-        **block["input"],
-    }
-    members = call_members(name, arguments)
+    state = writing.owned(block) if "provider_state" in block else NOTHING
+    full = writing.answer or (writing.reply and not state) or _ITEM_ID in encoding
+    members = call_members(name, {**deepcopy(form.filled), **block["input"]} if full else block["input"])
     if members is None:
         return None
-    state = writing.owned(block) if "provider_state" in block else NOTHING
     call_id = writing.call_id(block, state)
     writing.calls[block["id"]] = form.answered or name
     writing.named[call_id] = name
-    item: Wire = {"type": form.call, "call_id": call_id, **members}
-    if "item_id" in encoding:
-        item["id"] = encoding["item_id"]
-    elif writing.answer:
-        item["id"] = made_id(form.prefix, writing.identity, call_id)
-    item |= deepcopy(form.made) if writing.answer else encoding.get("idle") or NOTHING
-    if state:
-        _item_members(item, {"fields": state.get("fields")}, encoding)
-    if writing.answer:
-        item.setdefault("status", "completed")
-    _report_call(block, state, path, writing)
-    return item
+    item: Wire = {"type": form.call, "call_id": call_id, **members, **deepcopy(form.made)}
+    return _finish_call(item, form.prefix, block, state, path, writing)
 
 
 def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> tuple[str | None, str]:
@@ -414,45 +421,8 @@ def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing
 
 _SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 _SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
-
-
-def _odd_call_to_wire(block: Block, name: str, path: Path, writing: Writing) -> Wire:
-    state = writing.owned(block) if "provider_state" in block else NOTHING
-    encoding = state.get("encoding") or NOTHING
-    call_id = writing.call_id(block, state)
-    if writing.says_free_text(block, state):
-        item: Wire = {"type": "custom_tool_call", "call_id": call_id, "name": name}
-        item["input"] = custom_input(block, path, writing.loss)
-    else:
-        item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = arguments_to_wire(block, encoding, path, writing.loss)
-        if block.get("kind") == "custom":
-            writing.calls[block["id"]] = "function"
-    if "item_id" in encoding:
-        if BUILT_IN not in encoding:  # the id would be one of another kind of item
-            item["id"] = encoding["item_id"]
-    elif writing.answer:
-        item["id"] = made_id("ctc_" if "input" in item else "fc_", writing.identity, call_id)
-    if BUILT_IN in encoding:
-        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
-        _item_members(item, NOTHING, encoding)
-    elif state:
-        _item_members(item, {"fields": state.get("fields")}, encoding)
-    if writing.answer:
-        item.setdefault("status", "completed")
-    _report_call(block, state, path, writing)
-    return item
-
-
-def _report_call(block: Block, state: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    """Reports what a call holds that its item does not say."""
-    if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
-        report_state(block, writing, path)
-        report_unknown(block, CALL_MEMBERS, writing.loss, path)
-
-
+_ITEM_ID: Final = "item_id"
+"""Spelling of a call: the id of its item, which is not the one that its result names."""
 _PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 
 
@@ -461,27 +431,25 @@ _PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 
 def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """A reasoning item; None for reasoning that has no place here."""
-    writing = turn.writing
+    writing, text = turn.writing, block["text"]
     state = writing.owned(block)
-    encoding = state.get("encoding") or NOTHING
     signature = block.get("signature")
     plain = writing.dialect.get("plain_reasoning") is True
     if not (state or writing.answer or (plain and not block.get("provider_state"))):
         return None
-    item: Wire = {"type": "reasoning"}
-    if "id" in state:
-        item["id"] = state["id"]
-    elif writing.answer:
-        item["id"] = made_id("rs_", writing.identity, block["text"], len(turn.items))
-    fields = state.get("fields") or NOTHING
-    item |= _reasoning_text(block["text"], fields, encoding, "content" if plain and not state else "summary")
+    item: Wire = {"type": "reasoning", "summary": []}
+    _identify(item, state.get("id"), "rs_", state, writing, text, len(turn.items))
+    if plain:
+        item["content"] = [{"type": "reasoning_text", "text": text}]
+    elif text:
+        item["summary"] = [{"type": "summary_text", "text": text}]
     if signature is not None and (state or not block.get("provider_state")):
         item["encrypted_content"] = signature
     elif signature is not None:
         message = "a signature of another provider cannot be replayed here"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    if state:
-        _item_members(item, {"fields": fields}, encoding, {place[-1] for place in encoding.get("of_parts", ())})
+    for name, value in (state.get("fields") or NOTHING).items():
+        item.setdefault(name, value)
     if len(block) > 2:
         if block.get("cache") is not None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
@@ -490,35 +458,10 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     return item
 
 
-def _reasoning_text(text: str, fields: Mapping[str, Any], encoding: Mapping[str, Any], member: str) -> Wire:
-    """`summary` and `content`: as they were, while they still add up to the text."""
-    summary, content = encoding.get("summary"), encoding.get("content")
-    if (summary is not None or content is not None) and _joined(summary, content) == text:
-        item: Wire = {}
-        if summary is not None:
-            item["summary"] = [{"type": "summary_text", "text": said} for said in summary]
-        elif not encoding.get("summary_absent"):
-            item["summary"] = []
-        if content is not None:
-            item["content"] = [{"type": "reasoning_text", "text": said} for said in content]
-        for place in encoding.get("of_parts", ()):
-            item[place[0]][place[1]][place[2]] = fields[place[-1]]
-        return item
-    if encoding.get("summary_absent") and not text:
-        return {}
-    if member == "content" or (content and not summary):
-        return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
-    return {"summary": [{"type": "summary_text", "text": text}] if text else []}
-
-
 def _settle_reasoning(turn: _Turn) -> None:
-    """Reasoning goes only before the item that it led to, and with an id only before a message that has one.
-
-    What was read otherwise goes back as it was, unless it has lost its follower since then.
-    """
+    """Reasoning goes only before the item that it led to, and with an id only before a message that has one."""
     writing = turn.writing
-    following = turn.request["messages"][int(turn.path[1]) + 1 :][:1]
-    goes_on = bool(following) and following[0]["role"] == "assistant"
+    plain = writing.dialect.get("plain_reasoning") is True
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}
     for at in range(len(turn.items) - 1, -1, -1):
@@ -527,13 +470,7 @@ def _settle_reasoning(turn: _Turn) -> None:
             followed = item
             continue
         index, block = places[at]
-        plain = writing.dialect.get("plain_reasoning") is True
-        proven = writing.noted(block, "unproven") or plain or _is_proven(item, followed or item)
-        if proven and (
-            followed is not None
-            or (plain and not writing.same_origin)
-            or (writing.noted(block, "last") and not goes_on)
-        ):
+        if plain or (followed is not None and _is_proven(item, followed)):
             continue
         turn.items[at] = None
         message = "reasoning goes back only with its proof, and before the item that it led to"
@@ -580,14 +517,15 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
     if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
         return [{"type": "text", "text": item["content"]}]
     kind = item.get("type")
+    block: Block | None = None
     if kind == "function_call":
-        call = call_from_wire(item, reading)
-        return [_whole(item, reading) if call is None else call]
-    if is_message(item):
+        block = call_from_wire(item, reading)
+    elif is_message(item):
         if item.get("role") != "assistant":
             return None if item.get("role") in ("user", "system", "developer") else [_whole(item, reading)]
-        return _message_from_wire(item, reading, starts) or [_whole(item, reading)]
-    if kind == "custom_tool_call" or kind in CALLS:
+        if (blocks := _message_from_wire(item, reading, starts)) is not None:
+            return blocks
+    elif kind == "custom_tool_call" or kind in CALLS:
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
@@ -596,99 +534,133 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
         listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
         if isinstance(item.get("call_id"), str) and (listed or isinstance(output, str)):
             return None
-        block = None
     elif kind in OUTPUTS and answers(item, reading):
         return None
-    else:
-        block = None
     return [_whole(item, reading) if block is None else block]
-
-
-_MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
 
 
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
     content = item.get("content")
+    full = isinstance(item.get("id"), str)
+    spelt: Spelt = {}
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
-        if len(item) == 2 and not starts:
-            return blocks
-        encoding: dict[str, Any] = {}
+        reading.unusual = reading.unusual or full
     elif isinstance(content, list) and content:
         if not all(isinstance(part, dict) for part in content):
             return None
-        blocks = [_said_from_wire(part, reading) for part in content]
-        encoding = {"parts": True} if len(blocks) == 1 else {}
+        if not full and (lone := lone_text(content, _KINDS)) is not None:
+            blocks = [{"type": "text", "text": lone}]
+            spelt["/content"] = {"word": content[0]["type"]}
+        else:
+            blocks = [_said_from_wire(part, reading, full=full) for part in content]
+            if full:
+                _keep_lists(content, blocks, spelt, reading)
+            elif len(blocks) == 1:
+                reading.unusual = True
     else:
         return None
-    if starts:
-        encoding["starts"] = True
-    if "type" in item:
-        encoding["typed"] = True
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
-    if kept := _keep(item, _MESSAGE, state, encoding):
-        of_part: dict[str, Any] = state.get("fields") or {}
-        if both := [name for name in kept if name in _OF_PARTS or name in of_part]:
-            encoding["of_item"] = both
-            kept = {f"item/{name}" if name in both else name: value for name, value in kept.items()}
-        state["fields"] = {**of_part, **kept}
-    if encoding:
-        state["encoding"] = {**state.get("encoding", {}), **encoding}
-    elif len(state) == 2:
+    if starts:
+        keep_spelling(state, _STARTS, True)
+    if full and "type" not in item:
+        spelt["/type"] = {"written": _MESSAGE_TYPE}
+    elif not full and "type" in item:
+        spelt["/type"] = {"raw": item["type"]}
+    if kept := _keep(item, _MESSAGE, state, spelt, full=full):
+        of_part: Item = state.get("fields") or {}
+        taken = _OF_PARTS.union(of_part)
+        state["fields"] = of_part | {_OF_ITEM + name if name in taken else name: value for name, value in kept.items()}
+    if len(blocks) > 1 and spelt:
+        reading.unusual = True
+    elif spelt:
+        keep_spelt(first, spelt, reading.endpoint)
+    if within(state, _WHOSE):
         del first["provider_state"]
     return blocks
 
 
-def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
-    """Notes id, status and nulls of an item; gives the members that have no canonical meaning."""
+def _keep_lists(parts: list[Wire], blocks: list[Block], spelt: Spelt, reading: Reading) -> None:
+    """Keeps which lists texts of a full item do not have, though they are written with them."""
+    for part, block in zip(parts, blocks, strict=True):
+        lacks = [name for name in _OF_PARTS if part.get(name) is None]
+        if not lacks or block["type"] != "text" or block.get("refusal"):
+            continue
+        if len(parts) > 1 or not within(part, _TEXT):
+            reading.unusual = True
+            return
+        lists = {name: part.get(name) or [] for name in _OF_PARTS}
+        written = written_is({"type": "output_text", "text": part["text"], **lists})
+        for name in lacks:
+            spelt[f"/content/0/{name}"] = {"raw": None, "written": written} if name in part else {"written": written}
+
+
+_TEXT: Final = frozenset(("type", "text", "annotations", "logprobs"))
+_MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
+_MESSAGE_TYPE: Final = written_is("message")
+_COMPLETED: Final = written_is("completed")
+_WHOSE: Final = frozenset(("adapter", "provider", "origin"))
+
+
+def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], spelt: Spelt, *, full: bool) -> dict[str, Any]:
+    """Takes the id of an item; gives the members that have no canonical meaning. What of the others is written otherwise
+    goes to `spelt`: a full item has a status, which is written as that of one that is done."""
     kept: dict[str, Any] = {}
     for name, value in item.items():
         if name == "id" and isinstance(value, str):
             state["id"] = value
-        elif name == "status" and isinstance(value, str):
-            encoding["status"] = value
+        elif name == "status" and (value is None or isinstance(value, str)):
+            if not full:
+                spelt["/status"] = {"raw": value}
+            elif value != "completed":
+                spelt["/status"] = {"raw": value, "written": _COMPLETED}
         elif value is None and name != "type":
-            encoding.setdefault("nulls", {})[name] = None
+            spelt[pointer((name,))] = {"raw": None}
         elif name not in known or name in ("id", "status"):
             kept[name] = value
+    if full and "status" not in item:
+        spelt["/status"] = {"written": _COMPLETED}
     return kept
 
 
 _SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
+_KINDS: Final = ("output_text", "input_text", "text")
+_STARTS: Final = "starts"
+"""Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
+_PART: Final = "part"
+"""Spelling of an opaque block: it is a part and not an item."""
 
 
-def _said_from_wire(part: Wire, reading: Reading) -> Block:
+def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     kind = part.get("type")
     member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
-        return {**_whole(part, reading), "provider_state": reading.state(encoding={"part": True})}
+        return {**_whole(part, reading), "provider_state": reading.state(encoding={_PART: True})}
     block: Block = {"type": "text", "text": text}
     if kind == "refusal":
         block["refusal"] = True
-    encoding: dict[str, Any] = {} if kind in ("output_text", "refusal") else {"said": kind}
-    if len(part) == 2 and not encoding:
+    elif kind != "output_text":
+        reading.unusual = True
+    if len(part) == 2:
         return block
     fields: dict[str, Any] = {}
     for name, value in part.items():
         if name == "type" or name == member:
             continue
         if value is None or value == []:
-            encoding.setdefault("empty", {})[name] = value
+            reading.unusual = reading.unusual or not full or name not in _OF_PARTS
         elif name == "annotations" and kind != "refusal" and _are_citations(value):
             block["citations"] = [_citation_from_wire(item, reading) for item in value]
         else:
             fields[name] = value
+    encoding: dict[str, Any] = {}
     MARK.read(fields, block, encoding, reading)
     if fields or encoding:
         state = block["provider_state"] = reading.state()
-        if fields:
-            state["fields"] = fields
-            if of_parts := [name for name in fields if name not in _OF_PARTS]:
-                encoding["of_parts"] = of_parts
-        if encoding:
-            state["encoding"] = encoding
+        keep(state, fields, encoding)
+        reading.unusual = reading.unusual or not within(fields, _OF_PARTS)
     return block
 
 
@@ -730,26 +702,34 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         name = joined(namespace, name)
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)
-    state = reading.call_state(call_id)
-    encoding: dict[str, Any] = {}
+    state = block["provider_state"] = reading.call_state(call_id)
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
         read_arguments(text, block, state)
+    if namespace is not None:
+        keep_spelling(state, NAMESPACE, namespace)
     if len(item) > 4:
-        kept = _keep(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, state, encoding)
-        if namespace is not None:
-            encoding[NAMESPACE] = kept.pop(NAMESPACE)
-        if kept:
-            state["fields"] = kept
-        if isinstance(item_id := item.get("id"), str):
-            # two ids: the one that the result names is the call's, the item's own is only its name in the list
-            encoding["item_id"] = item_id
-            state["id"] = call_id
-    if encoding:
-        state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
-    block["provider_state"] = state
+        _keep_call(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, block, reading)
     return block
+
+
+def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading) -> None:
+    """Keeps the members of a call that say neither whom it calls nor with what."""
+    state = block["provider_state"]
+    spelt: Spelt = {}
+    full = isinstance(item_id := item.get("id"), str)
+    kept = _keep(item, known, state, spelt, full=full)
+    if call_namespace(item) is not None and item["type"] not in CALLS:
+        del kept[NAMESPACE]
+    if kept:
+        state["fields"] = kept
+    if full:
+        # two ids: the one that the result names is the call's, the item's own is only its name in the list
+        state["id"] = item["call_id"]
+        keep_spelling(state, _ITEM_ID, item_id)
+    if spelt:
+        keep_spelt(block, spelt, reading.endpoint)
 
 
 def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
@@ -761,26 +741,20 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> 
     if reading.has_run(call_id):
         return None
     form = FORMS[name]
-    encoding: dict[str, Any] = {BUILT_IN: name}
-    if form.filled and (unset := [argument for argument, value in arguments.items() if value is None]):
-        encoding["unset"] = unset
+    if form.filled:
         arguments = {argument: value for argument, value in arguments.items() if value is not None}
-    if idle := {member: item[member] for member, value in form.made.items() if item.get(member) == value}:
-        encoding["idle"] = idle
+    state = reading.call_state(call_id)
+    keep_spelling(state, BUILT_IN, name)
     block: Block = {
         "type": "tool_use",
         "id": canonical or reading.call(call_id, name),
         "name": name,
         "input": arguments,
+        "provider_state": state,
     }
-    state = reading.call_state(call_id)
-    if kept := _keep(item, _BUILT_IN_CALL.union((form.member,), idle), state, encoding):
-        state["fields"] = kept
-    if isinstance(item_id := item.get("id"), str):
-        encoding["item_id"] = item_id
-        state["id"] = call_id
-    state["encoding"] = encoding
-    block["provider_state"] = state
+    idle = [member for member, value in form.made.items() if item.get(member) == value]
+    _keep_call(item, _BUILT_IN_CALL.union((form.member, *idle)), block, reading)
+    reading.unusual = True
     return block
 
 
@@ -804,47 +778,42 @@ _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     """A thinking block; None for a reasoning item that cannot be read in full."""
     fields: dict[str, Any] = {}
-    of_parts: list[list[Any]] = []
-    summary = _texts(item, "summary", "summary_text", fields, of_parts)
-    content = _texts(item, "content", "reasoning_text", fields, of_parts)
+    summary = _texts(item, "summary", fields)
+    content = _texts(item, "content", fields)
     encrypted = item.get("encrypted_content")
     if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
         return None
-    text = _joined(summary, content)
+    # an empty text says nothing
+    text = BETWEEN.join([said for said in (*(summary or ()), *(content or ())) if said])
     block: Block = {"type": "thinking", "text": text}
     if encrypted is not None:
         block["signature"] = encrypted
-    state = reading.state()
-    encoding: dict[str, Any] = {}
-    kept = _keep(item, _REASONING, state, encoding)
-    if of_parts:
-        encoding["of_parts"] = of_parts
-        kept |= fields
-    if of_parts or summary is None or content is not None or summary != ([text] if text else []):
-        if summary is not None:
-            encoding["summary"] = summary
-        if content is not None:
-            encoding["content"] = content
-        if summary is None:
-            encoding["summary_absent"] = True
-    if encrypted is None and "id" not in state:
-        encoding["unproven"] = True  # there is no proof of it
-    keep(state, kept, encoding)
-    block["provider_state"] = state
+    state = block["provider_state"] = reading.state()
+    spelt: Spelt = {}
+    reading.unusual = reading.unusual or bool(fields)
+    fields |= _keep(item, _REASONING, state, spelt, full=False)
+    if fields:
+        state["fields"] = fields
+    if item.get("content") == []:
+        spelt["/content"] = {"raw": []}
+    if spelt:
+        keep_spelt(block, spelt, reading.endpoint)
+    if reading.endpoint.dialect.get("plain_reasoning") is True:
+        usual = summary == [] and content == [text]
+    else:
+        usual = summary == ([text] if text else []) and not content and (encrypted is not None or "id" in state)
+    reading.unusual = reading.unusual or not usual
     return block
 
 
-def _joined(summary: list[str] | None, content: list[str] | None) -> str:
-    """The texts of a reasoning item as one; an empty one says nothing."""
-    return BETWEEN.join([text for text in (*(summary or ()), *(content or ())) if text])
+_TEXTS: Final[Mapping[str, str]] = {"summary": "summary_text", "content": "reasoning_text"}
+"""The lists of texts of a reasoning item, with the type of their parts."""
 
 
-def _texts(
-    item: Wire, member: str, kind: str, fields: dict[str, Any], of_parts: list[list[Any]]
-) -> list[str] | Literal[False] | None:
+def _texts(item: Wire, member: str, fields: dict[str, Any]) -> list[str] | Literal[False] | None:
     """The texts of a list of parts; None when there is none, False when it cannot be read in full.
 
-    What a part holds beside its text goes to the fields, under its name while that is free, and where it stood to `of_parts`.
+    What a part holds beside its text goes to the fields, under its name while that is free, else under its place.
     """
     parts = item.get(member)
     if parts is None:
@@ -853,19 +822,13 @@ def _texts(
         return False
     texts: list[str] = []
     for at, part in enumerate(parts):
-        if not isinstance(part, dict) or part.get("type") != kind or not isinstance(text := part.get("text"), str):
+        if not isinstance(part, dict) or part.get("type") != _TEXTS[member] or not isinstance(part.get("text"), str):
             return False
         for name in part:
-            if name in _TEXT_PART:
-                continue
-            place: list[Any] = [member, at, name]
-            field = name
-            if name in fields or name in item:
-                field = f"{member}/{at}/{name}"
-                place.append(field)
-            fields[field] = part[name]
-            of_parts.append(place)
-        texts.append(text)
+            if name not in _TEXT_PART:
+                taken = name in fields or name in item
+                fields[f"{member}/{at}/{name}" if taken else name] = part[name]
+        texts.append(part["text"])
     return texts
 
 

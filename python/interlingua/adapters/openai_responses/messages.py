@@ -4,11 +4,11 @@ The list of items as messages: `input_to_wire` above `input_from_wire`.
 A run of items that a model said is one assistant message. Messages of others, and each result of a call, are one item.
 """
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from interlingua.adapters._as_read import PREFILL, UNSAID, note
+from interlingua.adapters._as_read import PREFILL, UNSAID
 from interlingua.adapters._envelope import MARK, envelop, open_envelope
 from interlingua.adapters._kit import (
     MESSAGE_MEMBERS,
@@ -16,7 +16,6 @@ from interlingua.adapters._kit import (
     RESULT_MEMBERS,
     Wire,
     arguments_text,
-    keep,
     malformed,
     own_state,
     report_unknown,
@@ -24,6 +23,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, lone_text, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
@@ -31,8 +31,9 @@ from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Path, pointer
 
+Item = dict[str, Any]
 Message = dict[str, Any]
 Request = dict[str, Any]
 
@@ -41,8 +42,13 @@ _RESULTS: Final = Wanted(LATER, "results come in the order of their calls, and n
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[Wire]]:
-    """Instructions, and all items in the order of the wire.
+Read = tuple[list[Wire], list[Sequence[int]]]
+"""The items of a body that was just read, its instructions among them, and by each the positions of what was read of it, where
+each block of a turn of the model counts, and each message of others."""
+
+
+def input_to_wire(request: Request, writing: Writing, *, read: Read | None = None) -> tuple[str | None, list[Wire]]:
+    """Instructions, and all items in the order of the wire. `read` are those from which the messages were just read.
 
     Raises `InvalidRequest` for a conversation that no order makes valid.
     """
@@ -50,12 +56,17 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
     items: list[Wire] = []
     instructions: str | None = None
     if request.get("system"):
-        content = _content_to_wire(request["system"], ("system",), writing, NOTHING)
+        content = _content_to_wire(request["system"], ("system",), writing)
         items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
-    stored = partial(_stored, messages, is_continued(request, writing), writing.endpoint)
+    continued = is_continued(request, writing)
+    stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, _RESULTS, writing, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
+    first = len(items)
+    said, begins = _said(messages)
+    of: list[Sequence[int]] = []
+    silent: list[int] = []
     before: int | None = None  # where the run of turns of the model began that goes on
     last: int | None = None  # and its last turn that has items
     merges: list[tuple[int, int]] = []
@@ -64,26 +75,38 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
         path: Path = ("messages", position)
         match message["role"]:
             case "assistant":
-                written = turn_to_wire(message, path, writing, request)
+                written, blocks = turn_to_wire(message, path, writing, request)
                 _finish_turn(message, path, writing)
                 if not written:
-                    text = "a turn without items is no turn on this wire"
-                    writing.loss.drop(path, "empty_content", "representation", text)
+                    silent.append(position)
                 elif before is None:
                     before = position
                 else:
                     merges.append((position, before))
                 last = position if written else last
                 items += written
+                begin = begins[position]
+                for indices in blocks:
+                    of.append([begin + index for index in indices])
             case "tool":
                 before = last = None
                 items.append(_result_to_wire(message, path, writing))
+                of.append((begins[position],))
             case _:
                 before = last = None
                 items.append(_plain_to_wire(message, path, writing))
+                of.append((begins[position],))
+    places = _places(messages) if writing.loss.entries else None
+    came = Items(said, "messages", writing.endpoint, writing.loss, places)
+    if read is not None:
+        came.keep(*read, items[first:], of)
+    else:
+        items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
+    for position in silent:
+        _report_silent(position, messages[position], writing)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
-    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and is_continued(request, writing))
+    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and continued)
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
@@ -94,6 +117,46 @@ def input_to_wire(request: Request, writing: Writing) -> tuple[str | None, list[
         text = "neighbouring turns of the model are one run of items"
         writing.loss.merge(("messages", position), ("messages", to), "merged_turn", "representation", text)
     return instructions, items
+
+
+def _report_silent(position: int, message: Message, writing: Writing) -> None:
+    """Reports a turn without items, unless it has some after all, as it had when it was read."""
+    within = f"/messages/{position}/content/"
+    if not message["content"] or any(entry["path"].startswith(within) for entry in writing.loss.entries):
+        text = "a turn without items is no turn on this wire"
+        writing.loss.drop(("messages", position), "empty_content", "representation", text)
+
+
+def _said(messages: list[Message]) -> tuple[list[Item], list[int]]:
+    """What an item may say: the blocks of turns of the model and the messages of others, and where those of each message
+    begin."""
+    said: list[Item] = []
+    begins: list[int] = []
+    for message in messages:
+        begins.append(len(said))
+        if message["role"] == "assistant":
+            said += message["content"]
+        else:
+            said.append(message)
+    return said, begins
+
+
+def _reshaped(said: list[Item], writing: Writing) -> list[int]:
+    """What is not of the kind of item any more that it was when it was read."""
+    if not writing.reshaped:
+        return []
+    return [position for position, item in enumerate(said) if id(item) in writing.reshaped]
+
+
+def _places(messages: list[Message]) -> list[str]:
+    """Where each of these is."""
+    places: list[str] = []
+    for position, message in enumerate(messages):
+        if message["role"] == "assistant":
+            places += [f"/messages/{position}/content/{index}" for index in range(len(message["content"]))]
+        else:
+            places.append(f"/messages/{position}")
+    return places
 
 
 def _confused(messages: list[Message], writing: Writing) -> set[str]:
@@ -171,11 +234,10 @@ def is_continued(request: Request, writing: Writing) -> bool:
 
 def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and role != "developer":
-        block = content[0]
-        if block["type"] == "text":
-            return {"role": role, "content": block["text"]}
-    if role == "developer" and writing.dialect.get("developer_role") is False and not writing.same_origin:
+    if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and role != "developer":
+        if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
+            return {"role": role, "content": content[0]["text"]}
+    if role == "developer" and writing.dialect.get("developer_role") is False:
         role = "system"
         writing.loss.replace(
             (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
@@ -187,19 +249,12 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
                 path=f"/messages/{path[1]}/content/{index}",
                 adapter=NAME,
             )
-    encoding = writing.encoding_of(message)
-    wire: Wire = {"role": role}
-    if encoding.get("typed"):
-        wire["type"] = "message"
-    written = _content_to_wire(content, (*path, "content"), writing, encoding)
-    if written is not None:
-        wire["content"] = written
-    elif "absent" not in encoding:
-        wire["content"] = encoding["content"] if "content" in encoding else _filled(path, writing)
+    written = _content_to_wire(content, (*path, "content"), writing)
+    wire: Wire = {"role": role, "content": _filled(path, writing) if written is None else written}
     return wire if len(message) == 2 else _finish_message(message, wire, path, writing)
 
 
-def _content_to_wire(content: list[Block], path: Path, writing: Writing, encoding: Mapping[str, Any]) -> Any:
+def _content_to_wire(content: list[Block], path: Path, writing: Writing) -> Any:
     """A string for a single plain text, else parts; None when nothing is left."""
     parts: list[Wire] = []
     for index, block in enumerate(content):
@@ -207,17 +262,15 @@ def _content_to_wire(content: list[Block], path: Path, writing: Writing, encodin
             parts.append({"type": "input_text", "text": block["text"]})
         elif (part := part_to_wire(block, (*path, index), writing)) is not None:
             parts.append(part)
-    return _spelt(parts, encoding)
+    return _joined(parts)
 
 
-def _spelt(parts: list[Wire], encoding: Mapping[str, Any]) -> Any:
-    if not parts:
-        return None
+def _joined(parts: list[Wire]) -> Any:
     if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text":
         text = part.get("text")
         if isinstance(text, str):
-            return parts if encoding.get("parts") else text
-    return parts
+            return text
+    return parts or None
 
 
 def _filled(path: Path, writing: Writing) -> str:
@@ -231,12 +284,8 @@ def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) 
     """What messages have beside content: an id, own members, and what has no place on this wire."""
     state = writing.owned(message)
     if state:
-        encoding = state.get("encoding") or NOTHING
         if "id" in state:
             wire["id"] = state["id"]
-        for name in ("status", "nulls"):
-            if name in encoding:
-                wire |= encoding[name] if name == "nulls" else {name: encoding[name]}
         for name, value in (state.get("fields") or NOTHING).items():
             wire.setdefault(name, value)
     report_envelope(message, path, writing)
@@ -268,9 +317,11 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block = result_of(message, path, NAME)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     encoding = NOTHING if trivial else writing.encoding_of(message)
-    kind: str = encoding.get("kind") or writing.calls.get(block["tool_use_id"]) or "function"
-    if kind in FORMS and (output := _output_to_wire(kind, block, (*path, "content", 0), writing, encoding)) is not None:
-        return output if trivial else _finish_message(message, output, path, writing)
+    kind: str = encoding.get(_KIND) or writing.calls.get(block["tool_use_id"]) or "function"
+    if kind in FORMS:
+        if (output := _output_to_wire(kind, block, (*path, "content", 0), writing)) is not None:
+            return output if trivial else _finish_message(message, output, path, writing)
+        writing.reshaped.add(id(message))
     wire: Wire = {"type": "custom_tool_call_output" if kind == "custom" else "function_call_output"}
     wire["call_id"] = writing.result_id(block)
     content = block["content"]
@@ -280,10 +331,8 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    written = _spelt(_result_parts(block, where, writing, encoding.get("envelope")), encoding)
-    if written is None and "content" in encoding and not block["content"]:
-        written = encoding["content"]
-    elif written is None:
+    written = _joined(_result_parts(block, where, writing))
+    if written is None:
         written = ""
         value = [{"type": "text", "text": ""}]
         message_ = "an empty result is written as an empty text"
@@ -302,15 +351,12 @@ def _report_result(block: Block, path: Path, writing: Writing) -> None:
         report_unknown(block, RESULT_MEMBERS, writing.loss, path)
 
 
-def _output_to_wire(name: str, block: Block, path: Path, writing: Writing, encoding: Mapping[str, Any]) -> Wire | None:
+def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wire | None:
     """What the client answers to a call of a built-in tool; None where it cannot be said in the form of that tool."""
     content, failed = block["content"], bool(block.get("is_error"))
     only: Block = content[0] if len(content) == 1 else {"type": ""}
     said: str | None = only["text"] if only["type"] == "text" and len(only) == 2 else None
-    item: Wire = {
-        "type": FORMS[name].output,
-        "id" if encoding.get("named") == "id" else "call_id": writing.result_id(block),
-    }
+    item: Wire = {"type": FORMS[name].output, FORMS[name].names: writing.result_id(block)}
     match name:
         case "local_shell" if said is not None and not failed:
             item["output"] = said
@@ -324,8 +370,6 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing, encod
             item["status"] = "failed" if failed else "completed"
             if said is not None:
                 item["output"] = said
-            elif "content" in encoding:
-                item["output"] = None
         case "computer" | "computer_use_preview" if only["type"] == "image" and not failed:
             screenshot = part_to_wire(only, (*path, "content", 0), writing)
             if screenshot is None:
@@ -333,12 +377,11 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing, encod
             item["output"] = {**screenshot, "type": "computer_screenshot"}
         case _:
             return None
-    item |= encoding.get("idle") or NOTHING
     _report_result(block, path, writing)
     return item
 
 
-def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> list[Wire]:
+def _result_parts(block: Block, path: Path, writing: Writing) -> list[Wire]:
     parts: list[Wire] = []
     for index, inner in enumerate(block["content"]):
         if inner["type"] == "text" and len(inner) == 2:
@@ -348,7 +391,7 @@ def _result_parts(block: Block, path: Path, writing: Writing, spelling: Any) -> 
     if block.get("is_error"):
         message = "the failure is told in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
-    envelop(parts, "input_text", failed=bool(block.get("is_error")), spelling=spelling)
+    envelop(parts, "input_text", failed=bool(block.get("is_error")))
     return parts
 
 
@@ -370,12 +413,14 @@ def input_from_wire(
             {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
         )
     if isinstance(items, str):
+        reading.counts.append(1)
         return [*messages, {"role": "user", "content": [{"type": "text", "text": items}]}]
     if items is None:
         return messages
     if not isinstance(items, list):
         raise InvalidWire("input must be a string or a list", path="/input", adapter=NAME)
     reading.among(items)
+    plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
     said = False
     position = 0
@@ -387,14 +432,16 @@ def input_from_wire(
             blocks = item_from_wire(item, reading, starts=said) if message is None else None
             if blocks is None:
                 messages.append(_message_from_wire(item, reading) if message is None else message)
+                reading.counts.append(1)
                 if turn is not None and turn[-1]["type"] == "thinking":
-                    _note_last(turn)
+                    reading.unusual = True  # reasoning that leads to nothing
                 turn, said = None, False
                 continue
+            reading.counts.append(len(blocks))
             spoken = "role" in item and is_message(item)
             said = spoken and blocks[0].get("value") is not item
-            if spoken and turn is not None and "id" not in item and turn[-1]["type"] == "thinking":
-                _note_unproven(turn, reading)
+            if spoken and turn is not None and item.get("id") is None and turn[-1]["type"] == "thinking":
+                reading.unusual = reading.unusual or not plain  # its id would be left out
             if turn is None:
                 turn = blocks
                 messages.append({"role": "assistant", "content": turn})
@@ -402,27 +449,30 @@ def input_from_wire(
                 turn += blocks
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the item", "input", position) from problem
-    if turn is not None:
-        _note_last(turn)
+    if turn is not None and turn[-1]["type"] == "thinking":
+        reading.unusual = True
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, _RESULTS, reading.state, stored=stored)
     return messages
 
 
-def _note_unproven(turn: list[Block], reading: Reading) -> None:
-    """Notes reasoning that has an id, although the message behind it has none: elsewhere its id would be left out."""
-    for block in reversed(turn):
-        if block["type"] != "thinking":
-            return
-        note(block, "unproven", reading.state)
+def list_of(items: str | list[Wire] | None) -> list[Wire]:
+    """An input as the list of items that it means."""
+    return [{"role": "user", "content": items}] if isinstance(items, str) else items or []
 
 
-def _note_last(turn: list[Block]) -> None:
-    """Notes reasoning that nothing follows: elsewhere it would be left out."""
-    for block in reversed(turn):
-        if block["type"] != "thinking":
-            return
-        block["provider_state"]["encoding"] = {**block["provider_state"].get("encoding", {}), "last": True}
+def read_items(instructions: Any, items: list[Wire], reading: Reading) -> Read:
+    """What was just read, beside what it was read from."""
+    raws, made = list(items), list[Sequence[int]]()
+    at = 0
+    if isinstance(instructions, str):
+        raws.insert(0, {"role": "system", "content": instructions})
+        made.append((0,))
+        at = 1
+    for count in reading.counts:
+        made.append(range(at, at + count))
+        at += count
+    return raws, made
 
 
 _OTHERS: Final = frozenset(("user", "system", "developer"))
@@ -459,76 +509,77 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         return _result_from_wire(item, *reading.result(item["call_id"]), reading)
     if kind in OUTPUTS:
         return _output_from_wire(item, reading)
-    role, content = item["role"], item.get("content")
-    if len(item) == 2 and type(content) is str:
-        return {"role": role, "content": [{"type": "text", "text": content}]}
-    encoding: dict[str, Any] = {}
-    if "type" in item:
-        encoding["typed"] = True
-    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, encoding)}
-    return _finish(item, message, _PLAIN, encoding, reading)
+    role = item["role"]
+    if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
+        reading.unusual = True
+    spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
+    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
+    return _finish(item, message, _PLAIN, spelt, reading)
 
 
-def _content_from_wire(item: Wire, member: str, reading: Reading, encoding: dict[str, Any]) -> list[Block]:
+def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) -> list[Block]:
     content = item.get(member)
     if type(content) is str:
         return [{"type": "text", "text": content}]
     if isinstance(content, list):
+        if lone := lone_text(content, _KINDS):
+            spelt[f"/{member}"] = {"word": content[0]["type"]}
+            return [{"type": "text", "text": lone}]
         blocks = [part_from_wire(part, reading) for part in content]
-        if not blocks:
-            encoding["content"] = []
-        elif len(blocks) == 1 and len(blocks[0]) == 2:
-            encoding["parts"] = True
+        reading.unusual = reading.unusual or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
         return blocks
     if content is not None:
         raise TypeError(content)
-    encoding["content" if member in item else "absent"] = None
+    reading.unusual = True
     return []
 
 
-def _finish(item: Wire, message: Message, known: frozenset[str], encoding: dict[str, Any], reading: Reading) -> Message:
-    state = reading.state()
+_KINDS: Final = ("input_text", "text", "output_text")
+
+
+def _finish(item: Wire, message: Message, known: Container[str], spelt: Spelt, reading: Reading) -> Message:
+    state: dict[str, Any] = message.get("provider_state") or reading.state()
     fields: dict[str, Any] = {}
     for name, value in item.items():
         if name in known:
             continue
-        if value is None:
-            encoding.setdefault("nulls", {})[name] = None
+        if value is None or (name == "status" and isinstance(value, str)):
+            spelt[pointer((name,))] = {"raw": value}
         elif name == "id" and isinstance(value, str):
             state["id"] = value
-        elif name == "status" and isinstance(value, str):
-            encoding["status"] = value
         else:
             fields[name] = value
-    keep(state, fields, encoding)
+    if fields:
+        state["fields"] = fields
     if len(state) > 2:
         message["provider_state"] = state
+    if spelt:
+        keep_spelt(message, spelt, reading.endpoint)
     return message
 
 
 def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
-    encoding: dict[str, Any] = {}
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
     called = reading.kinds.get(canonical, "function")
-    if (FORMS[called].answered or called if called in FORMS else called) != kind:
-        encoding["kind"] = kind
-    blocks = _content_from_wire(item, "output", reading, encoding)
+    spelt: Spelt = {}
+    blocks = _content_from_wire(item, "output", reading, spelt)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks, encoding):
+    if open_envelope(blocks, {}):
         block["is_error"] = True
+        reading.unusual = True
+    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     if not paired:
         block["provider_state"] = reading.call_state(item["call_id"])
-    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return message if len(item) == 3 and not encoding else _finish(item, message, _OUTPUT, encoding, reading)
+    if (FORMS[called].answered or called if called in FORMS else called) != kind:
+        message["provider_state"] = reading.state(encoding={_KIND: kind})
+    return _finish(item, message, _OUTPUT, spelt, reading)
 
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """What the client answered to a call of a built-in tool, as `answers` knows it."""
+    reading.unusual = True
     canonical, paired = reading.result(answered_call(item))
     name = reading.kinds.get(canonical) or OUTPUTS[item["type"]]
-    encoding: dict[str, Any] = {} if paired and not FORMS[name].answered else {"kind": name}
-    if item.get("call_id") is None:
-        encoding["named"] = "id"
     said = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", said}
     block: Block = {"type": "tool_result", "tool_use_id": canonical}
@@ -539,12 +590,10 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [part_from_wire({**item["output"], "type": "input_image"}, reading)]
         case "apply_patch":
             blocks = [] if item.get("output") is None else [{"type": "text", "text": item["output"]}]
-            if "output" in item and not blocks:
-                encoding["content"] = None
             known.add("status")
         case "local_shell":
             blocks = [{"type": "text", "text": item["output"]}]
-            known.update(("id",) if "named" in encoding else ())
+            known.update(("id",) if item.get("call_id") is None else ())
         case _:
             blocks = [{"type": "text", "text": arguments_text(item[said])}]
             if name == "tool_search":
@@ -552,16 +601,14 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
     block["content"] = blocks
     if name == "apply_patch" and item["status"] == "failed":
         block["is_error"] = True
-    if idle := {
-        member: value
-        for member, value in item.items()
-        if member != said and value is not None and (member in _IDLE or value == [])
-    }:
-        known.update(idle)
-        encoding["idle"] = idle
+    known.update(member for member, value in item.items() if member in _IDLE or value == [])
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return _finish(item, message, frozenset(known), encoding, reading)
+    if not paired or FORMS[name].answered:
+        message["provider_state"] = reading.state(encoding={_KIND: name})
+    return _finish(item, message, known, {}, reading)
 
 
 _IDLE: Final = frozenset(("execution", "max_output_length"))
 """Members that say again what the call has said."""
+_KIND: Final = "kind"
+"""Spelling of a result: of what kind its call is, where that call does not tell."""

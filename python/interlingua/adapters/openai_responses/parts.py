@@ -6,7 +6,6 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._items import ABSENT, Item, Row, read_item, text, write_item
 from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
 from interlingua.adapters._media import (
@@ -47,19 +46,16 @@ MARK: Final = CacheMark(BREAKPOINT)
 def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     name = block.get("name")
     by_bytes = block["source"]["kind"] == BYTES or (block["source"]["kind"] == WEB and inline(block["source"]["data"]))
-    if name or (name is not None and (writing.same_origin or not by_bytes)):
+    if name or (name is not None and not by_bytes):
         return name
-    if not by_bytes or "filename" in writing.spelt_of(block):
+    if not by_bytes:
         return ABSENT
     message = "the wire demands a file name"
     writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
     return "document"
 
 
-_WORDS: Final = {
-    kind: Row({"type": kind}, text("text", "text", needed=True), mark=MARK)
-    for kind in ("input_text", "text", "output_text")
-}
+_WORDS: Final = Row({"type": "input_text"}, text("text", "text", needed=True), mark=MARK)
 _IMAGE: Final = Row(
     {"type": "input_image"}, address("image_url", WEB, BYTES), address("file_id", FILE), detail(), mark=MARK
 )
@@ -135,23 +131,13 @@ def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     if len(block) == 2:
         return {"type": "input_text", "text": block["text"]}
-    return write_item(_WORDS[text_kind(block, "input_text", writing)], block, writing, path)
-
-
-def text_kind(block: Block, usual: str, writing: Writing) -> str:
-    """The type of a text part: the usual one of its place, but what was read here goes back as it was."""
-    return writing.encoding_of(block).get("said", usual) if writing.same_origin and len(block) > 2 else usual
-
-
-_PART: Final = "part"
-"""The place of a medium."""
+    return write_item(_WORDS, block, writing, path)
 
 
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     kind = block["type"]
     data = block["source"].get("data")
-    odd = writing.has_quirk(block, _PART)
-    if data is None or not (data or odd):
+    if not data:
         return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
     if (
         not writing.verbatim(kind)
@@ -160,7 +146,7 @@ def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
     if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
         return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
-    if not (odd or _is_taken(block, writing.endpoint)):
+    if not _is_taken(block, writing.endpoint):
         message = source_refused(block, f"the provider takes no {kind} from this source")
         return lost(block, path, writing, "unsupported_source", message)
     if block["source"]["kind"] not in (WEB, BYTES, FILE) or is_of_another(block["source"], writing):
@@ -205,22 +191,26 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
         case "input_text":
             if len(part) == 2 and type(part["text"]) is str:  # most parts
                 return {"type": "text", "text": part["text"]}
-            return read_item(_WORDS[kind], part, {"type": "text"}, reading)
+            return read_item(_WORDS, part, {"type": "text"}, reading)
         case "text" | "output_text":
-            said = reading.state(encoding={"said": kind})
-            return read_item(_WORDS[kind], part, {"type": "text", "provider_state": said}, reading)
+            reading.unusual = True
+            return read_item(_WORDS, {**part, "type": "input_text"}, {"type": "text"}, reading)
         case "input_image":
-            return _noted(read_item(_IMAGE, part, {"type": "image"}, reading), reading)
+            return _medium(read_item(_IMAGE, part, {"type": "image"}, reading), reading)
         case "input_file":
-            return _noted(read_item(_DOCUMENT, part, {"type": "document"}, reading), reading)
+            return _medium(read_item(_DOCUMENT, part, {"type": "document"}, reading), reading)
         case _:
             return None
 
 
-def _noted(block: Block, reading: Reading) -> Block | None:
-    """The medium, with a note when it is of a source that no writer would take; None where none is given."""
+def _medium(block: Block, reading: Reading) -> Block | None:
+    """The medium, which may be of a source that no writer would take; None where no source is given."""
     if "source" not in block:
         return None
-    if not block["source"]["data"] or not _is_taken(block, reading.endpoint):
-        note(block, "odd", reading.state, imprint(block, _PART))
+    if (
+        not block["source"]["data"]
+        or not _is_taken(block, reading.endpoint)
+        or reading.endpoint.dialect.get("addresses")
+    ):
+        reading.unusual = True
     return block

@@ -39,7 +39,7 @@ from interlingua.adapters._openai_members import (
     is_named_schema,
     is_verbosity,
     metadata,
-    record_quirks,
+    record_names,
     report_reasoning,
     sampling,
     schema_from_wire,
@@ -54,7 +54,14 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
-from interlingua.adapters.openai_responses.messages import input_from_wire, input_to_wire, is_continued
+from interlingua.adapters._verbatim import may_differ
+from interlingua.adapters.openai_responses.messages import (
+    input_from_wire,
+    input_to_wire,
+    is_continued,
+    list_of,
+    read_items,
+)
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
     LEAST_OUTPUT_TOKENS,
@@ -269,6 +276,7 @@ def from_wire_request(
         declared = declared_from_wire(declaring, body, reading) if declaring else None
     except (KeyError, TypeError, AttributeError, ValueError) as problem:
         raise malformed("a tool", "input") from problem
+    in_items, reading.offered = reading.offered, []
     messages = input_from_wire(
         instructions if isinstance(instructions, str) else None,
         body.get("input"),
@@ -284,9 +292,12 @@ def from_wire_request(
     request["messages"] = messages
     if declared is not None:
         request["tools"] = [*request.get("tools", ()), *declared]
+        reading.offered += in_items
         encoding[DECLARED] = [without_tools(item) for item in declaring]
-    if reading.found and (found := found_from_wire(reading.found, request.get("tools") or [], reading)):
-        request["tools"] = [*request.get("tools", ()), *found]
+    found = 0
+    if reading.found and (gave := found_from_wire(reading.found, request.get("tools") or [], reading)):
+        request["tools"] = [*request.get("tools", ()), *gave]
+        found = len(gave)
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
@@ -297,8 +308,16 @@ def from_wire_request(
     )
     keep_read(request, encoding, *((UNSAID,) if silent else ()))
     request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_quirks(request, reading.names, endpoint)
+    record_names(request, reading.names, endpoint)
     _BODY.keep(request, body, endpoint)
+    if may_differ(reading.unusual):
+        plain = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+        writing = Writing(request, plain, Loss())
+        items = list_of(body.get("input"))[len(declaring) if declared is not None else 0 :]
+        input_to_wire(request, writing, read=read_items(instructions, items, reading))
+        if request.get("tools"):
+            offered = reading.offered[: len(request["tools"]) - found]
+            tools_to_wire(request, {"input": items}, writing, read=offered)
     return extract_format(request), []
 
 

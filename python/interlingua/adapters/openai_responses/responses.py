@@ -16,8 +16,15 @@ from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_s
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
-from interlingua.adapters.openai_responses.items import is_message, item_from_wire, made_id, turn_to_wire
+from interlingua.adapters.openai_responses.items import (
+    call_from_wire,
+    is_message,
+    item_from_wire,
+    made_id,
+    turn_to_wire,
+)
 from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
@@ -34,7 +41,7 @@ from interlingua.adapters.openai_responses.tables import (
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, pointer
 
 Response = dict[str, Any]
 Usage = dict[str, Any]
@@ -63,16 +70,14 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     writing = Writing(response, endpoint, loss, reply=True)
     state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
-    encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
     body = head(response, endpoint, created, own=own)
     content = response["message"]["content"]
     request = {"messages": [response["message"]]}
-    body["output"] = turn_to_wire(response["message"], ("message",), writing, request) if content else []
+    items, of = turn_to_wire(response["message"], ("message",), writing, request)
+    body["output"] = Items(content, "message/content", endpoint, loss).put_back(items, of)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, own=own)
     body |= {name: value for name, value in fields.items() if name not in body}
-    for name, value in encoding.get("empty", NOTHING).items():
-        body.setdefault(name, value)
     if not own or finish_from_wire(body, content) != response["finish_reason"]:
         end = finish_to_wire(response)
         for name in fields:
@@ -81,7 +86,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
                 loss.drop(where, "combination", "representation", "the canonical member says it already")
         body |= end
     _report_around(response, body, writing, own=own)
-    return body
+    return put_back_item(response, body, endpoint, [], loss)
 
 
 def _report_around(response: Response, body: Wire, writing: Writing, *, own: bool) -> None:
@@ -187,15 +192,28 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     return content
 
 
-def answer_item(item: Any, reading: Reading, *, starts: bool) -> list[Block]:
-    """The blocks of one item of an answer: nobody but the model speaks in it."""
-    blocks = item_from_wire(item, reading, starts=starts)
+def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | None = None) -> list[Block]:
+    """The blocks of one item of an answer: nobody but the model speaks in it. `canonical` is the id of a call that has one
+    already."""
+    reading.unusual = False
+    call = None if canonical is None else call_from_wire(item, reading, canonical)
+    blocks = item_from_wire(item, reading, starts=starts) if call is None else [call]
     if blocks is None:
         return [opaque(item, reading, item.get("type"))]
-    if len(blocks[0]) == 2:
-        # a text and nothing around it: one that is put into an answer gets all that an item has, this one came without
-        blocks[0]["provider_state"] = reading.state(encoding={"bare": True})
+    blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none
+    if may_differ(reading.unusual):
+        _keep_item(item, blocks, reading)
     return blocks
+
+
+def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
+    """Keeps of an item of an answer what is written of it otherwise than it came."""
+    message = {"role": "assistant", "content": blocks}
+    endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
+    loss = Loss()
+    writing = Writing({"message": message, "provider_state": reading.state()}, endpoint, loss, reply=True)
+    items, of = turn_to_wire(message, ("message",), writing, {"messages": [message]})
+    Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
 
 
 def says(item: Wire, blocks: list[Block]) -> bool:
@@ -212,12 +230,12 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     if isinstance(raw := reason or body.get("status"), str):
         response["finish_reason_raw"] = raw
     fields: dict[str, Any] = {}
-    empty: dict[str, Any] = {}
+    silent: Spelt = {}
     for name, value in body.items():
         if name == "output":
             continue
         if value is None:
-            empty[name] = None
+            silent[pointer((name,))] = {"raw": None}
         elif name == "id" and isinstance(value, str) and value:
             response["id"] = value
         elif name == "model" and isinstance(value, str) and value:
@@ -231,9 +249,8 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     state = endpoint.state()
     if fields:
         state["fields"] = fields
-    if empty:
-        state["encoding"] = {"empty": empty}
     response["provider_state"] = state
+    keep_spelt(response, silent, endpoint)
     return response
 
 

@@ -7,7 +7,7 @@ authority, because some servers leave the output of the last event empty. Status
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._kit import Event, Wire, arguments_text, encoding_of
 from interlingua.adapters._openai_calls import read_arguments
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
@@ -306,10 +306,7 @@ class _Answer(Answer):
         if block is None:
             return  # it can only be read when it is done
         item.canonical = block["id"]
-        state = self.reading.state(id=block["provider_state"]["id"])
-        if "item_id" in block["provider_state"].get("encoding", {}):
-            state["encoding"] = {"item_id": block["provider_state"]["encoding"]["item_id"]}
-        self._open(item, 0, {**block, "provider_state": state})
+        self._open(item, 0, block)
 
     def _begin_part(self, data: Wire) -> None:
         item = self._item(data)
@@ -436,9 +433,8 @@ class _Answer(Answer):
                 self._open(item, part, block)
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
-        if item.canonical and (call := call_from_wire(wire, self.reading, item.canonical)) is not None:
-            return [call]
-        blocks = answer_item(wire, self.reading, starts=item.before is not None and item.before.says)
+        starts = item.before is not None and item.before.says
+        blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical or None)
         item.says = says(wire, blocks)
         return blocks
 
@@ -457,10 +453,14 @@ class _Answer(Answer):
                 event: Event = {"type": "thinking_delta", "index": index, "text": "", "signature": signature}
                 self.blocks.tell(event)
         elif kind == "tool_use":
-            text = block["input_raw"] if "input_raw" in block else _argument_text(block)
+            text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
             if text.startswith(told):
                 self.blocks.more_arguments(index, block["id"], text[len(told) :])
         self.blocks.end(index, block)
+
+    def _argument_text(self, block: Block) -> str:
+        spelt = encoding_of(block, self.endpoint).get("arguments")
+        return spelt if spelt is not None else arguments_text(block["input"])
 
 
 def _kind(wire: Wire) -> Any:
@@ -478,11 +478,6 @@ def _as_told(begun: Block, text: str) -> Block:
         read_arguments(text, call, {})
         return call
     return {**begun, "text": text} if begun["type"] in _PROSE else begun
-
-
-def _argument_text(block: Block) -> str:
-    spelt = block["provider_state"].get("encoding", {}).get("arguments")
-    return spelt if spelt is not None else arguments_text(block["input"])
 
 
 def _text(value: Any) -> str:

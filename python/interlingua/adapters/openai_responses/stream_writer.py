@@ -105,7 +105,7 @@ class _Writer(Writer):
 
     def _items(self, block: Block) -> list[Wire]:
         message = {"role": "assistant", "content": [block]}
-        return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})
+        return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})[0]
 
     def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
         """The frame of a piece."""

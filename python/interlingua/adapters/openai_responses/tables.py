@@ -66,7 +66,8 @@ Answers = tuple[set[str], set[str], dict[Any, str]]
 
 
 class Reading:
-    """Reads one body: whose it is, and which call has which canonical id."""
+    """Reads one body: whose it is, which call has which canonical id, and whether something may be written otherwise than it
+    came (`unusual`)."""
 
     __slots__ = (
         "_answered",
@@ -75,16 +76,23 @@ class Reading:
         "_items",
         "_whose",
         "breakpoints",
+        "counts",
         "endpoint",
         "found",
         "kinds",
         "named",
+        "offered",
         "names",
         "ran",
+        "unusual",
     )
+    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
+        self.unusual = False
+        self.counts: list[int] = []
+        """How much was read of each item: blocks of a turn of the model, or a message."""
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
@@ -93,6 +101,8 @@ class Reading:
         self.ran: set[str] | None = None
         """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
         self._items: list[Any] = []
+        self.offered: list[dict[str, Any]] = []
+        """The tools of the request and of its items, as they came, those of namespaces among them."""
         self.found: list[list[dict[str, Any]]] = []
         """The tools that each search of the client gave."""
         self._whose = endpoint.state()
@@ -161,9 +171,11 @@ class Writing(Target):
     kinds of the calls so far; those `apart` do not use the ids that they came with. `found` are the names of the tools that
     items tell which searches of the client gave. `named` are the kinds of the calls so far by their
     wire ids, built-in tools by their names. `answers` is what answers calls that are kept whole, once it is looked for.
+    `reshaped` are, by their identity, what was read as calls and results of built-in tools and is written as those of
+    functions.
     """
 
-    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply")
+    __slots__ = ("answer", "answers", "apart", "calls", "found", "identity", "named", "reply", "reshaped")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, *, reply: bool = False) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_ID)
@@ -176,6 +188,7 @@ class Writing(Target):
         self.answers: Answers | None = None
         self.found: list[str] = []
         self.named: dict[str, str] = {}
+        self.reshaped: set[int] = set()
 
     def reader(self) -> Reading:
         """A reader of this wire."""

@@ -14,13 +14,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._items import MISSING, Row, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, report_own_state
+from interlingua.adapters._items import Row, read_item, tool_name, write_item
+from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
+    STRICT,
     as_enforced,
     custom_as_function,
     definition_to_wire,
@@ -29,8 +30,9 @@ from interlingua.adapters._openai_tools import (
     report_toolless,
     takes_tools,
 )
-from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._openai_writing import Target, can_be_enforced
 from interlingua.adapters._order import moves_behind
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, written_is
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.built_in import TOOLS, built_in
 from interlingua.adapters.openai_responses.parts import MARK
@@ -87,25 +89,20 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
         return False
     for tool in tools:
         fields = tool.get("provider_state", NOTHING).get("fields", NOTHING)
-        if tool.get("kind") == "provider" or NAMESPACE in fields or _is_built_in(tool):
+        if tool.get("kind") == "provider" or NAMESPACE in fields or BUILT_IN in encoding_of(tool, reading.endpoint):
             return False
     taken.update(names)
     others = {name: value for name, value in space.items() if name not in ("type", "name", "tools")}
     for position, (tool, name) in enumerate(zip(tools, names, strict=True)):
         state = tool.setdefault("provider_state", reading.state())
-        encoding = {**state.get("encoding", NOTHING), NAMESPACE: namespace}
+        keep_spelling(state, NAMESPACE, namespace)
         reading.names.add(tool["name"])
         tool["name"] = name
         if position == 0:
-            encoding[_BEGINS] = True
+            keep_spelling(state, _BEGINS, True)
             if others:
                 state["fields"] = {**state.get("fields", NOTHING), NAMESPACE: others}
-        state["encoding"] = encoding
     return True
-
-
-def _is_built_in(tool: Item) -> bool:
-    return BUILT_IN in ((tool.get("provider_state") or NOTHING).get("encoding") or NOTHING)
 
 
 def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
@@ -123,15 +120,14 @@ def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
     wires: list[Wire] = []
     last: Any = None
     for tool, wire in tools:
-        state = writing.owned(tool)
-        encoding: Mapping[str, Any] = state.get("encoding") or NOTHING
+        encoding = writing.encoding_of(tool)
         namespace = encoding.get(NAMESPACE)
         if own_name(tool["name"], encoding, writing) is None:
             wires.append(wire)
             last = None
             continue
         if namespace != last or _BEGINS in encoding:
-            others = (state.get("fields") or NOTHING).get(NAMESPACE) or NOTHING
+            others = (writing.owned(tool).get("fields") or NOTHING).get(NAMESPACE) or NOTHING
             wires.append({**others, "type": NAMESPACE, "name": namespace, "tools": []})
             last = namespace
         wires[-1]["tools"].append(wire)
@@ -164,8 +160,7 @@ def leading(items: Any) -> list[Wire]:
 def mark(tools: list[Item], position: int, reading: Reading) -> None:
     """Spells tools, which were just read, as those of an item."""
     for tool in tools:
-        state = tool.setdefault("provider_state", reading.state())
-        state["encoding"] = {**state.get("encoding", NOTHING), DECLARED: position}
+        keep_spelling(tool.setdefault("provider_state", reading.state()), DECLARED, position)
 
 
 def without_tools(item: Wire) -> Wire:
@@ -224,8 +219,7 @@ def found_from_wire(found: list[list[Wire]], offered: list[Item], reading: Readi
         for tool in tools_from_wire(_not_taken(wire, taken), reading, set(taken)):
             if tool.get("kind") == "provider":
                 continue
-            state = tool.setdefault("provider_state", reading.state())
-            state["encoding"] = {**state.get("encoding", NOTHING), _FOUND: True}
+            keep_spelling(tool.setdefault("provider_state", reading.state()), _FOUND, True)
             taken.add(tool["name"])
             tools.append(tool)
     return tools
@@ -283,19 +277,24 @@ def _is_as_found(tool: Item, told: Item | None) -> bool:
 # ---------------------------------------------------------------------------------------------------- tools
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `tools`, and before the input the items that declare some of them."""
-    tools = request["tools"]
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
+    """Writes `tools`, and before the input the items that declare some of them. `read` are those of the request from which
+    they were just read, one by one."""
+    tools: list[Tool] = request["tools"]
     if not takes_tools(tools, writing):
         return
     tools = with_own_search(request, writing.endpoint, writing.loss)
     writing.found = _still_found(tools, body["input"], writing)
-    written = [
-        (tool, _tool_to_wire(tool, ("tools", position), writing))
-        for position, tool in enumerate(tools)
-        if tool["name"] not in writing.found
-    ]
-    present, declaring = apart([(tool, wire) for tool, wire in written if wire is not None], writing)
+    written: list[Wire] = []
+    of: list[tuple[int]] = []
+    for position, tool in enumerate(tools):
+        if tool["name"] in writing.found:
+            continue
+        if (wire := _tool_to_wire(tool, ("tools", position), writing)) is not None:
+            written.append(wire)
+            of.append((position,))
+    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    present, declaring = apart([(tools[place[0]], wire) for place, wire in zip(of, written, strict=True)], writing)
     if present:
         body["tools"] = grouped(present, writing)
     report_order(tools, writing)
@@ -309,8 +308,7 @@ def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
 
 
 _NAME: Final = tool_name(_write_name)
-_STRICT: Final = same("strict", "strict", bool, always=True)
-_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, _STRICT, mark=MARK, beside=BESIDE)
+_FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STRICT, mark=MARK, beside=BESIDE)
 _CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
 
 
@@ -327,12 +325,12 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     if kind == "custom" and writing.folds_custom:
         tool = custom_as_function(tool, path, writing)
         kind = "function"
-    elif kind == "custom" and not writing.same_origin:
+    elif kind == "custom":
         tool = _with_flat_grammar(tool, path, writing)
     if kind == "function" and tool.get("strict"):
         tool = as_enforced(tool, path, writing)
     wire = write_item(_FUNCTION if kind == "function" else _CUSTOM, tool, writing, path)
-    if kind == "function" and "strict" not in wire and writing.spelt_of(tool).get("strict") != MISSING:
+    if kind == "function" and "strict" not in wire:
         wire["strict"] = False  # where nothing is said, the service enforces what it can
     encoding = writing.encoding_of(tool)
     if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
@@ -380,13 +378,18 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
                 name and inner and all(isinstance(tool, dict) for tool in inner)
             ):
                 found = [tool_from_wire(tool, reading) for tool in inner]
-                tools += found if put_into(found, wire, taken, reading) else [tool_from_wire(wire, reading)]
+                if put_into(found, wire, taken, reading):
+                    tools += found
+                    reading.offered += inner
+                    continue
+                tools.append(tool_from_wire(wire, reading))
             case _ if (own := built_in(wire)) is not None:
                 another = own.name in taken  # a tool has its name
                 tools.append(_of_provider(wire, reading) if another else tool_from_wire(wire, reading))
                 taken.add(own.name)
             case _:
                 tools.append(tool_from_wire(wire, reading))
+        reading.offered.append(wire)
     return tools
 
 
@@ -419,14 +422,26 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     kind = tool.get("type")
     try:
         if kind == "function":
-            return read_item(_FUNCTION, tool, {}, reading)
+            read = read_item(_FUNCTION, tool, {}, reading)
+            if "strict" not in tool:
+                keep_spelt(read, {**_UNSAID}, reading.endpoint)
+            elif read.get("strict") and not can_be_enforced(read.get("input_schema")):
+                reading.unusual = True
+            return read
         if kind == "custom":
+            reading.unusual = (
+                reading.unusual or "format" in tool or reading.endpoint.dialect.get("custom_tools") is False
+            )
             return read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
         if (of_provider := built_in(tool)) is not None:
             return of_provider.read(tool, reading)
     except (KeyError, TypeError):
         pass
     return _of_provider(tool, reading)
+
+
+_UNSAID: Final[Spelt] = {"/strict": {"written": written_is(False)}}
+"""A function that says nothing of `strict`."""
 
 
 def _of_provider(tool: Wire, reading: Reading) -> Tool:
