@@ -373,7 +373,7 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
         offered = tools_to_wire(request, body, writing)
         turns = messages_to_wire(request, body, writing)
         writing.finish()
-        if tools := settled_tools(body.get("tools") if offered else [], offered, writing, read):
+        if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
             body["tools"] = tools
         turns.settle(body, read)
         _members_to_wire(request, body, writing)
