@@ -137,9 +137,11 @@ class Items:
     def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
         """What is written of one item of the wire, as it came."""
         first = positions[0]
-        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+        if len(positions) > 1 and "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
             return wire  # more is said in its place than was then
-        if not _has_its_role(came, wire) or ("reported" in came and "spelt" in came and not _fits(came["spelt"], wire)):
+        if "role" in came and not _has_its_role(came, wire):
+            return wire
+        if "reported" in came and "spelt" in came and not _fits(came["spelt"], wire):
             return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
@@ -556,11 +558,11 @@ def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = 
         _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
-def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
+def keep_nothing(item: Item, place: str, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
     """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
     there, in a list, and `items` how many canonical ones the item of the wire holds."""
     came = _encoding(item, endpoint).setdefault(CAME, {})
-    came.setdefault("spelt", {})[pointer(place)] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
+    came.setdefault("spelt", {})[place] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
     if items > 1:
         came["past"] = items
 
@@ -613,10 +615,10 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
-        if there.count("/") == 1 and "~" not in there and type(written) is dict and within(kept, _OF_MEMBER):
-            _put_member(there[1:], kept, written, made)  # most places
-            continue
         steps = _steps(there)
+        if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
+            _put_member(steps[0], kept, written, made)
+            continue
         if "beside" in kept:
             holder = _value(written, steps[:-1])
             if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
@@ -646,22 +648,18 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     return made
 
 
-_OF_MEMBER: Final = frozenset(("raw", "written", "word"))
-
-
 def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
-    """Puts a member of an item itself as it came."""
-    now: Any = written.get(name, _ABSENT)
-    came: Any = now
-    if "word" in kept:
-        if now is not _ABSENT:
-            came = _in_form(kept["word"], now)
-    elif kept.get("written") == (None if now is _ABSENT else written_is(now)):
-        came = kept.get("raw", _ABSENT)
-    if came is _ABSENT:
-        made.pop(name, None)
-    else:
-        made[name] = came
+    """Puts a member of an item itself as it came: what stood where nothing is written, a word, or nothing at all."""
+    if "raw" in kept:
+        if name not in written:
+            made[name] = kept["raw"]
+    elif name in written:
+        now = written[name]
+        said = _in_form(kept["word"], now) if "word" in kept else _ABSENT
+        if said is not _ABSENT:
+            made[name] = said
+        elif "word" in kept or kept["written"] == written_is(now):
+            del made[name]
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
@@ -674,6 +672,8 @@ def _renamed(value: Any, steps: list[str]) -> Any:
 
 
 def _in_form(word: str, content: Any) -> Any:
+    if word not in _WORDS:
+        return [{"type": word, "text": content}] if type(content) is str and content else content
     if word in _BASE64:
         if type(content) is not str:
             return content
@@ -682,9 +682,7 @@ def _in_form(word: str, content: Any) -> Any:
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
-    if word in (EMPTY, ABSENT):
-        return content if content is not None else "" if word == EMPTY else _ABSENT
-    return [{"type": word, "text": content}] if type(content) is str and content else content
+    return content if content is not None else "" if word == EMPTY else _ABSENT
 
 
 def _with_content(word: str, wire: Any) -> Any:
