@@ -13,6 +13,7 @@ from interlingua.adapters._openai_tools import (
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
@@ -94,11 +95,10 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
 
 def _as_enforced(tool: Tool, path: Path, writing: Writing) -> Tool:
     """A tool without the demand that its schema is enforced, where the provider cannot do that."""
-    if writing.dialect.get("strict_tools") is False:
-        message = "the provider enforces no schema of a function"
-        writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
-    elif not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
-        return tool
+    if writing.dialect.get("strict_tools") is not False:
+        return as_enforced(tool, path, writing)
+    message = "the provider enforces no schema of a function"
+    writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
     return {name: value for name, value in tool.items() if name != "strict"}
 
 
