@@ -108,7 +108,7 @@ class Items:
 
     def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
         """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not _came_otherwise(self.items):
+        if not came_otherwise(self.items):
             return written
         if not written:
             came = came_of(self.items[0], self.endpoint)
@@ -137,9 +137,11 @@ class Items:
     def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
         """What is written of one item of the wire, as it came."""
         first = positions[0]
-        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+        if len(positions) > 1 and "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
             return wire  # more is said in its place than was then
-        if not _has_its_role(came, wire) or ("reported" in came and "spelt" in came and not _fits(came["spelt"], wire)):
+        if "role" in came and not _has_its_role(came, wire):
+            return wire
+        if "reported" in came and "spelt" in came and not _fits(came["spelt"], wire):
             return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
@@ -165,15 +167,16 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item
+        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
         return [
             entry
             for entry in self.loss.entries
-            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+            if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
         ]
 
 
-def _came_otherwise(items: list[Item]) -> bool:
+def came_otherwise(items: list[Item]) -> bool:
+    """Whether anything is kept of how items came."""
     for item in items:
         state: Item | None = item.get("provider_state")
         if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
@@ -413,7 +416,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
-            elif (value is None or value is False) and anchor is not _ABSENT:
+            elif anchor is not _ABSENT and _says_nothing(name, value, path):
                 spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
                 continue
             # most is the same: a text needs no call of its own
@@ -441,11 +444,47 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                     kept = spelt[pointer((*path, 0, name))] = {"raw": value}
                     if anchor is not _ABSENT:
                         kept["written"] = imprint(anchor, "wire")
+    elif type(raw) is list and type(written) is list and anchor is _ABSENT:
+        # some of it went or was added: what stands around that is the same
+        before = _alike(raw, written)
+        behind = _alike(raw[before:][::-1], written[before:][::-1])
+        spelt[pointer(path)] = {
+            "between": [before, behind],
+            "raw": raw[before : len(raw) - behind],
+            "written": imprint(written[before : len(written) - behind], "wire"),
+        }
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+def _alike(raw: list[Any], written: list[Any]) -> int:
+    """How many elements at the beginning of two lists are the same."""
+    number = 0
+    for one, other in zip(raw, written, strict=False):
+        if not _are_same([one], [other]):
+            break
+        number += 1
+    return number
+
+
+def _says_nothing(name: str, value: Any, path: Path) -> bool:
+    """Whether a member of an element of a list holds a default, or the place of the element, which its place says."""
+    return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
+
+
+def without_index(items: list[Any], member: str, spelt: Spelt) -> list[Any]:
+    """The elements of a list without the `index` that says where each stands, which is kept with the places of the item whose
+    `member` the list is; each is written with all its other members."""
+    found = items
+    for number, item in enumerate(items):
+        if "index" in item and _says_nothing("index", item["index"], (number,)):
+            found = [*items] if found is items else found
+            found[number] = {name: value for name, value in item.items() if name != "index"}
+            spelt[f"/{member}/{number}/index"] = {"raw": item["index"], "beside": _names(found[number])}
+    return found
 
 
 def _names(item: Item) -> str:
@@ -519,11 +558,11 @@ def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = 
         _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
-def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
+def keep_nothing(item: Item, place: str, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
     """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
     there, in a list, and `items` how many canonical ones the item of the wire holds."""
     came = _encoding(item, endpoint).setdefault(CAME, {})
-    came.setdefault("spelt", {})[pointer(place)] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
+    came.setdefault("spelt", {})[place] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
     if items > 1:
         came["past"] = items
 
@@ -543,11 +582,23 @@ _steps: Final = lru_cache(1024)(parse_pointer)
 def _fits(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
     for there, kept in spelt.items():
-        if "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
+        if "between" in kept:
+            if not _stands_between(kept, _value(written, _steps(there))):
+                return False
+        elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
             anchor = _anchor(written, _steps(there))
             if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 return False
     return True
+
+
+def _stands_between(kept: dict[str, Any], written: Any) -> bool:
+    """Whether the same stands in a list in the place of what went or was added there."""
+    before, behind = kept["between"]
+    if type(written) is not list or before + behind > len(written):
+        return False
+    fits: bool = kept["written"] == imprint(written[before : len(written) - behind], "wire")
+    return fits
 
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
@@ -564,14 +615,21 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
-        if there.count("/") == 1 and "~" not in there and type(written) is dict and within(kept, _OF_MEMBER):
-            _put_member(there[1:], kept, written, made)  # most places
-            continue
         steps = _steps(there)
+        if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
+            _put_member(steps[0], kept, written, made)
+            continue
         if "beside" in kept:
             holder = _value(written, steps[:-1])
             if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
                 made = _with(made, steps, kept)
+            continue
+        if "between" in kept:
+            listed = _value(written, steps)
+            if _stands_between(kept, listed):
+                before, behind = kept["between"]
+                came = [*listed[:before], *kept["raw"], *listed[len(listed) - behind :]]
+                made = _with(made, steps, {"raw": came})
             continue
         if "name" in kept:
             named.append([*steps, kept["name"]])
@@ -590,22 +648,18 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
     return made
 
 
-_OF_MEMBER: Final = frozenset(("raw", "written", "word"))
-
-
 def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
-    """Puts a member of an item itself as it came."""
-    now: Any = written.get(name, _ABSENT)
-    came: Any = now
-    if "word" in kept:
-        if now is not _ABSENT:
-            came = _in_form(kept["word"], now)
-    elif kept.get("written") == (None if now is _ABSENT else written_is(now)):
-        came = kept.get("raw", _ABSENT)
-    if came is _ABSENT:
-        made.pop(name, None)
-    else:
-        made[name] = came
+    """Puts a member of an item itself as it came: what stood where nothing is written, a word, or nothing at all."""
+    if "raw" in kept:
+        if name not in written:
+            made[name] = kept["raw"]
+    elif name in written:
+        now = written[name]
+        said = _in_form(kept["word"], now) if "word" in kept else _ABSENT
+        if said is not _ABSENT:
+            made[name] = said
+        elif "word" in kept or kept["written"] == written_is(now):
+            del made[name]
 
 
 def _renamed(value: Any, steps: list[str]) -> Any:
@@ -618,6 +672,8 @@ def _renamed(value: Any, steps: list[str]) -> Any:
 
 
 def _in_form(word: str, content: Any) -> Any:
+    if word not in _WORDS:
+        return [{"type": word, "text": content}] if type(content) is str and content else content
     if word in _BASE64:
         if type(content) is not str:
             return content
@@ -626,9 +682,7 @@ def _in_form(word: str, content: Any) -> Any:
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
-    if word in (EMPTY, ABSENT):
-        return content if content is not None else "" if word == EMPTY else _ABSENT
-    return [{"type": word, "text": content}] if type(content) is str and content else content
+    return content if content is not None else "" if word == EMPTY else _ABSENT
 
 
 def _with_content(word: str, wire: Any) -> Any:

@@ -13,7 +13,7 @@ class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far.
 
     `unusual`: something was read that a writer might have to repair. `open`: the calls that wait for a result.
-    `names`: those of tools. `pictures`: an image was read.
+    `names`: those of tools.
     """
 
     __slots__ = (
@@ -27,7 +27,6 @@ class Reading:
         "endpoint",
         "names",
         "open",
-        "pictures",
         "provider",
         "unusual",
         "whose",
@@ -47,7 +46,6 @@ class Reading:
         self._short = False
         self.unusual = False
         self.compares = True
-        self.pictures = False
 
     def has_calls(self) -> bool:
         """Whether a call was read."""

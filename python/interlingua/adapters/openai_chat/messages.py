@@ -16,7 +16,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, note_disorder, result_of
-from interlingua.adapters._verbatim import LIST, Items, lone_text
+from interlingua.adapters._verbatim import LIST, Items, came_otherwise, lone_text
 from interlingua.adapters.openai_chat.parts import (
     OF_THE_MODEL,
     SYSTEM,
@@ -29,6 +29,7 @@ from interlingua.adapters.openai_chat.parts import (
     filled,
     finish_message,
     finish_reading,
+    is_bare,
     part_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import NAME, Kept, Reading, Writing
@@ -57,27 +58,28 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         system = [] if content is None else [{"role": "system", "content": content}]
     order = arranged(messages, _RESULTS, writing)
     before, marks = list(writing.loss.entries), writing.breakpoints
-    runs = _written(request, order, writing)
+    runs = _written(messages, order, writing)
     if not runs.fits:
         writing.tell_ids(before, marks)
-        runs = _written(request, order, writing)
-    items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
-    body = items.settled(runs.body, runs.of, read)
-    if read is None and (writing.legacy or body is not runs.body):
-        alone = _told_without_ids(body, runs.of)
-        if alone and not _find_their_calls(body, runs.of, messages, writing):
+        runs = _written(messages, order, writing)
+    body = runs.body
+    items: Items | None = None
+    if read is not None or came_otherwise(messages):
+        items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
+        body = items.settled(runs.body, runs.of, read)
+    if read is None and (writing.legacy or items is not None) and any(map(_is_told_without_id, body)):
+        meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
+        if not _find_their_calls(body, [messages[position] for position in meant], writing):
+            wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
+            apart = {position for position, wire in zip(meant, wires, strict=True) if _is_told_without_id(wire)}
             writing.tell_ids(before, marks)
-            runs = _written(request, order, writing)
-            body = items.put_back(runs.body, runs.of, alone)
-    body = [*system, *body] if system else body
-    if body and body[-1]["role"] == "assistant" and not writing.same(PREFILL) and CALLS not in body[-1]:
-        body[-1] = _begun(body[-1], order[-1], writing)
-    return body
+            runs = _written(messages, order, writing)
+            body = runs.body if items is None else items.put_back(runs.body, runs.of, apart)
+    return [*system, *body] if system else body
 
 
-def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
+def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs":
     """The messages by the rules of the wire."""
-    messages: list[Message] = request["messages"]
     moves = moves_behind(order, messages)
     writing.moved = frozenset([position for position, _ in moves])
     runs = _Runs(writing)
@@ -87,14 +89,20 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
         if role == "assistant":
-            wire = assistant_to_wire(message, position, writing, request)
+            wire = assistant_to_wire(message, position, writing)
         elif role == "tool":
             wire = _tool_to_wire(message, position, writing, runs)
         else:
             wire = _plain_to_wire(message, position, writing, runs)
-        runs.add(wire, position)
+        runs.body.append(wire)
+        runs.of.append((position,) if runs.first in (-1, position) else (runs.first, position))
+        if not runs.waiting:
+            runs.first = -1
     if runs.waiting:
         runs.close(None, len(messages))
+    last: Wire = runs.body[-1] if runs.body else {}
+    if last.get("role") == "assistant" and not writing.same(PREFILL) and CALLS not in last:
+        runs.body[-1] = _begun(last, order[-1], writing)
     # last of all: what an entry names must still stand in its place
     for position, to in moves:
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
@@ -102,32 +110,37 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
     return runs
 
 
-def _told_without_ids(body: list[Wire], of: list[tuple[int, ...]]) -> set[int]:
-    """The positions of the messages that are written with calls or results without an id, which are found otherwise."""
-    found: set[int] = set()
-    for wire, positions in zip(body, of, strict=True):
-        role = wire.get("role")
-        if role == "assistant":
-            calls = wire.get(CALLS) or ()
-            nameless = "function_call" in wire or any(type(call.get("id")) is not str for call in calls)
-        else:
-            nameless = role == "function" or (role == "tool" and type(wire.get("tool_call_id")) is not str)
-        if nameless:
-            found.update(positions)
-    return found
+_WITH_CALLS: Final = ("assistant", "tool")
+_WIRES_WITH_CALLS: Final = (*_WITH_CALLS, "function")
 
 
-def _find_their_calls(body: list[Wire], of: list[tuple[int, ...]], messages: list[Message], writing: Writing) -> bool:
-    """Whether a reader finds the calls of all results; some are told by name and place alone, and an edit may change both."""
+def _is_told_without_id(wire: Wire) -> bool:
+    """Whether a message has a call or a result without an id, which is found otherwise."""
+    role = wire["role"]
+    if role == "tool":
+        return type(wire.get("tool_call_id")) is not str
+    if role != "assistant":
+        return bool(role == "function")
+    for call in wire.get(CALLS) or ():
+        if type(call.get("id")) is not str:
+            return True
+    return "function_call" in wire
+
+
+def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
+    """Whether a reader finds the calls of all results as they are `meant`; some are told by name and place alone, and an edit
+    may change both."""
     calls: dict[str, str] = {}
-    for message, positions in zip(messages_from_wire(body, Reading(writing.endpoint, NamedIds())), of, strict=True):
-        meant = messages[positions[-1]]["content"]
+    read = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
+    for message, one in zip([message for message in read if message["role"] in _WITH_CALLS], meant, strict=True):
         if message["role"] == "assistant":
-            calls.update(zip(_calls(message["content"]), _calls(meant), strict=False))
-        elif message["role"] == "tool":
-            answered, answers = message["content"][0]["tool_use_id"], meant[0]["tool_use_id"]
-            if calls.get(answered) != (answers if answers in calls.values() else None):
-                return False
+            calls.update(zip(_calls(message["content"]), _calls(one["content"]), strict=False))
+            continue
+        answers = one["content"][0]["tool_use_id"]
+        found = calls.get(message["content"][0]["tool_use_id"])
+        unasked = writing.encoding_of(one).get("unasked") or answers not in calls.values()
+        if found != answers and not (unasked and found is None):
+            return False
     return True
 
 
@@ -151,7 +164,7 @@ class _Runs:
     """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
     user message. `fits`: what is told by its name alone can be told so."""
 
-    __slots__ = ("_count", "_entries", "_from", "body", "fits", "moved", "of", "waiting", "writing")
+    __slots__ = ("_count", "_entries", "body", "first", "fits", "moved", "of", "waiting", "writing")
 
     def __init__(self, writing: Writing) -> None:
         self.writing = writing
@@ -161,17 +174,13 @@ class _Runs:
         self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
-        self._from: tuple[int, ...] = ()  # the results whose media have moved
+        self.first = -1  # the first result whose media are on their way: what stands from there on belongs together
         self._count = 0
-
-    def add(self, wire: Wire, position: int) -> None:
-        """Takes a message."""
-        self.body.append(wire)
-        self.of.append((*self._from, position))
-        self._from = ()
 
     def take(self, path: Path, kind: str, part: Wire) -> Wire:
         """Takes a medium; gives the text that stands in its place."""
+        if not self.waiting:
+            self.first = int(path[1])
         self._count += 1
         left = {"type": "text", "text": f"[{kind} {self._count}: see the next user message]"}
         self.waiting.append((path, left["text"], part))
@@ -183,12 +192,12 @@ class _Runs:
         to: Path = ("messages", position, "content", 0) if joins else ("messages", position)
         self._entries += [(path, to, left) for path, left, _ in self.waiting]
         parts = [part for _, _, part in self.waiting]
-        results = tuple(sorted({int(path[1]) for path, _, _ in self.waiting}))
         if joins:
-            self.moved, self._from = parts, results
+            self.moved = parts
         else:
             self.body.append({"role": "user", "content": parts})
-            self.of.append(results)
+            self.of.append((self.first, self.of[-1][-1]))
+            self.first = -1
         self.waiting = []
         self._count = 0
 
@@ -214,7 +223,8 @@ def _without_those_of_the_model(state: Mapping[str, Any], path: Path, writing: W
 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
-    if len(message) == 2 and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
+    bare = len(message) == 2 or is_bare(message)
+    if bare and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
         block = content[0]
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
@@ -231,7 +241,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
         written, runs.moved = runs.moved + parts, []
     wire: Wire = {"role": role, "content": filled(path, writing) if written is None else written}
-    return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
+    return wire if bare else finish_message(message, wire, state, path, writing)
 
 
 def _refuse_results(content: list[Block], path: Path) -> None:
@@ -246,10 +256,10 @@ def _refuse_results(content: list[Block], path: Path) -> None:
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     block = result_of(message, ("messages", position), NAME)
-    trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
+    bare = is_bare(message)
     answered = block["tool_use_id"]
     called = writing.legacy.get(answered)  # by its name alone: the call was told without an id
-    if trivial and len(block) == 3 and called is None:
+    if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
             text = content[0]["text"]
@@ -273,7 +283,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     wire["content"] = written or ""
     if len(block) > 3:
         _finish_result(block, path, writing)
-    return wire if trivial else finish_message(message, wire, state, ("messages", position), writing)
+    return wire if bare else finish_message(message, wire, state, ("messages", position), writing)
 
 
 def _finish_result(block: Block, path: Path, writing: Writing) -> None:

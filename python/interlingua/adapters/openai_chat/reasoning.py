@@ -3,8 +3,7 @@ Reasoning: the places where the dialects of this wire put it in assistant messag
 
 `reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
 (OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send
-details often send their text a second time under `reasoning`: it is read once, and the message's form remembers to write
-it twice.
+details often send their text a second time under `reasoning`: it is read once, and written twice.
 
 Reasoning is asked for by a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking` beside the word, or
 a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control` says. What a provider takes besides (the
@@ -35,6 +34,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters._verbatim import without_index
 from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -163,7 +163,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
     if DETAILS in message:
         details = message[DETAILS]
         if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
-            blocks = [detail_from_wire(item, reading) for item in details]
+            blocks = [detail_from_wire(item, reading) for item in without_index(details, DETAILS, kept.spelt)]
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         elif details:
             kept.fields[DETAILS] = details

@@ -21,8 +21,8 @@ from interlingua.adapters._openai_tools import (
     takes_tools,
 )
 from interlingua.adapters._openai_writing import Target, can_be_enforced
-from interlingua.adapters._verbatim import Items
-from interlingua.adapters.openai_chat.parts import MARK, Block
+from interlingua.adapters._verbatim import Items, came_otherwise
+from interlingua.adapters.openai_chat.parts import MARK, Block, says_nothing
 from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
@@ -64,7 +64,9 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         name, written = "functions", [tool["function"] for tool in written]
     else:
         name = "tools"
-    if written := Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read):
+    if read is not None or came_otherwise(tools):
+        written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    if written:
         body[name] = written
 
 
@@ -303,7 +305,7 @@ _CUSTOM_CALL: Final = Row(
 )
 
 
-def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
+def call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
     name = writing.tool_name(block["name"])
     if name != block["name"]:
@@ -320,12 +322,6 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request
 
 
 _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
-
-
-def says_nothing(item: Item) -> bool:
-    """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
-    state: dict[str, Any] | None = item.get("provider_state")
-    return state is None or not (state.get("fields") or state.get("signature"))
 
 
 def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:

@@ -6,7 +6,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from copy import deepcopy
 from typing import Any, Final, Literal
 
@@ -549,84 +549,66 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     elif isinstance(content, list) and content:
         if not all(isinstance(part, dict) for part in content):
             return None
-        if not full and (lone := lone_text(content, _KINDS)) is not None:
+        if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
             spelt["/content"] = {"word": content[0]["type"]}
+        elif full and (
+            lone := lone_text(content, ("output_text",))
+        ):  # without the lists of a text, as many clients say it
+            blocks = [{"type": "text", "text": lone}]
+            written = written_is({**content[0], "annotations": [], "logprobs": []})
+            spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [_said_from_wire(part, reading, full=full) for part in content]
-            if full:
-                _keep_lists(content, blocks, spelt, reading)
-            elif len(blocks) == 1:
-                reading.unusual = True
+            reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None
     first = blocks[0]
     state = first.setdefault("provider_state", reading.state())
     if starts:
         keep_spelling(state, _STARTS, True)
-    if full and "type" not in item:
-        spelt["/type"] = {"written": _MESSAGE_TYPE}
-    elif not full and "type" in item:
+    if full:
+        reading.unusual = reading.unusual or "type" not in item or item.get("status") != "completed"
+    elif "type" in item:
         spelt["/type"] = {"raw": item["type"]}
-    if kept := _keep(item, _MESSAGE, state, spelt, full=full):
+    if kept := members_from_wire(item, _FULL_MESSAGE if full else _MESSAGE, state, spelt):
         of_part: Item = state.get("fields") or {}
         taken = _OF_PARTS.union(of_part)
         state["fields"] = of_part | {_OF_ITEM + name if name in taken else name: value for name, value in kept.items()}
-    if len(blocks) > 1 and spelt:
-        reading.unusual = True
-    elif spelt:
+    if len(blocks) > 1:
+        reading.unusual = reading.unusual or bool(spelt)
+    else:
         keep_spelt(first, spelt, reading.endpoint)
-    if within(state, _WHOSE):
+    if within(state, WHOSE):
         del first["provider_state"]
     return blocks
 
 
-def _keep_lists(parts: list[Wire], blocks: list[Block], spelt: Spelt, reading: Reading) -> None:
-    """Keeps which lists texts of a full item do not have, though they are written with them."""
-    for part, block in zip(parts, blocks, strict=True):
-        lacks = [name for name in _OF_PARTS if part.get(name) is None]
-        if not lacks or block["type"] != "text" or block.get("refusal"):
-            continue
-        if len(parts) > 1 or not within(part, _TEXT):
-            reading.unusual = True
-            return
-        lists = {name: part.get(name) or [] for name in _OF_PARTS}
-        written = written_is({"type": "output_text", "text": part["text"], **lists})
-        for name in lacks:
-            spelt[f"/content/0/{name}"] = {"raw": None, "written": written} if name in part else {"written": written}
+_MESSAGE: Final = frozenset(("type", "role", "content"))
+_FULL_MESSAGE: Final = _MESSAGE | {"status"}
+WHOSE: Final = frozenset(("adapter", "provider", "origin"))
+"""The members of a provider state that holds nothing."""
 
 
-_TEXT: Final = frozenset(("type", "text", "annotations", "logprobs"))
-_MESSAGE: Final = frozenset(("type", "role", "content", "id", "status"))
-_MESSAGE_TYPE: Final = written_is("message")
-_COMPLETED: Final = written_is("completed")
-_WHOSE: Final = frozenset(("adapter", "provider", "origin"))
-
-
-def _keep(item: Wire, known: frozenset[str], state: dict[str, Any], spelt: Spelt, *, full: bool) -> dict[str, Any]:
-    """Takes the id of an item; gives the members that have no canonical meaning. What of the others is written otherwise
-    goes to `spelt`: a full item has a status, which is written as that of one that is done."""
+def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spelt) -> dict[str, Any]:
+    """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
     kept: dict[str, Any] = {}
     for name, value in item.items():
+        if name in known:
+            continue
         if name == "id" and isinstance(value, str):
             state["id"] = value
-        elif name == "status" and (value is None or isinstance(value, str)):
-            if not full:
-                spelt["/status"] = {"raw": value}
-            elif value != "completed":
-                spelt["/status"] = {"raw": value, "written": _COMPLETED}
-        elif value is None and name != "type":
-            spelt[pointer((name,))] = {"raw": None}
-        elif name not in known or name in ("id", "status"):
+        elif value is None or (name == "status" and isinstance(value, str)):
+            spelt[pointer((name,))] = {"raw": value}
+        else:
             kept[name] = value
-    if full and "status" not in item:
-        spelt["/status"] = {"written": _COMPLETED}
     return kept
 
 
 _SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
-_KINDS: Final = ("output_text", "input_text", "text")
+KINDS: Final = ("output_text", "input_text", "text")
+"""The types of parts that are words and nothing else."""
 _STARTS: Final = "starts"
 """Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
 _PART: Final = "part"
@@ -641,7 +623,7 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     block: Block = {"type": "text", "text": text}
     if kind == "refusal":
         block["refusal"] = True
-    elif kind != "output_text":
+    elif kind != "output_text" or (full and not ("annotations" in part and "logprobs" in part)):
         reading.unusual = True
     if len(part) == 2:
         return block
@@ -650,7 +632,7 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
         if name == "type" or name == member:
             continue
         if value is None or value == []:
-            reading.unusual = reading.unusual or not full or name not in _OF_PARTS
+            reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
         elif name == "annotations" and kind != "refusal" and _are_citations(value):
             block["citations"] = [_citation_from_wire(item, reading) for item in value]
         else:
@@ -719,17 +701,17 @@ def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading
     state = block["provider_state"]
     spelt: Spelt = {}
     full = isinstance(item_id := item.get("id"), str)
-    kept = _keep(item, known, state, spelt, full=full)
+    kept = members_from_wire(item, {*known, "status"} if full else known, state, spelt)
     if call_namespace(item) is not None and item["type"] not in CALLS:
         del kept[NAMESPACE]
     if kept:
         state["fields"] = kept
     if full:
+        reading.unusual = reading.unusual or item.get("status") != "completed"
         # two ids: the one that the result names is the call's, the item's own is only its name in the list
         state["id"] = item["call_id"]
         keep_spelling(state, _ITEM_ID, item_id)
-    if spelt:
-        keep_spelt(block, spelt, reading.endpoint)
+    keep_spelt(block, spelt, reading.endpoint)
 
 
 def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
@@ -790,18 +772,17 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()
     spelt: Spelt = {}
-    reading.unusual = reading.unusual or bool(fields)
-    fields |= _keep(item, _REASONING, state, spelt, full=False)
+    reading.unusual = reading.unusual or bool(fields) or item.get("encrypted_content", "") is None
+    fields |= members_from_wire(item, _REASONING, state, spelt)
     if fields:
         state["fields"] = fields
-    if item.get("content") == []:
-        spelt["/content"] = {"raw": []}
-    if spelt:
-        keep_spelt(block, spelt, reading.endpoint)
+    keep_spelt(block, spelt, reading.endpoint)
     if reading.endpoint.dialect.get("plain_reasoning") is True:
         usual = summary == [] and content == [text]
     else:
-        usual = summary == ([text] if text else []) and not content and (encrypted is not None or "id" in state)
+        usual = (
+            summary == ([text] if text else []) and "content" not in item and (encrypted is not None or "id" in state)
+        )
     reading.unusual = reading.unusual or not usual
     return block
 

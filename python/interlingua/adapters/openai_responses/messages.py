@@ -6,6 +6,7 @@ A run of items that a model said is one assistant message. Messages of others, a
 
 from collections.abc import Container, Mapping, Sequence
 from functools import partial
+from itertools import accumulate
 from typing import Any, Final
 
 from interlingua.adapters._as_read import PREFILL, UNSAID
@@ -19,19 +20,27 @@ from interlingua.adapters._kit import (
     malformed,
     own_state,
     report_unknown,
+    within,
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._structured import says_json
 from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, lone_text, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
-from interlingua.adapters.openai_responses.items import is_message, item_from_wire, turn_to_wire
+from interlingua.adapters.openai_responses.items import (
+    KINDS,
+    WHOSE,
+    is_message,
+    item_from_wire,
+    members_from_wire,
+    turn_to_wire,
+)
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing, report_state
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
 Message = dict[str, Any]
@@ -42,13 +51,8 @@ _RESULTS: Final = Wanted(LATER, "results come in the order of their calls, and n
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-Read = tuple[list[Wire], list[Sequence[int]]]
-"""The items of a body that was just read, its instructions among them, and by each the positions of what was read of it, where
-each block of a turn of the model counts, and each message of others."""
-
-
-def input_to_wire(request: Request, writing: Writing, *, read: Read | None = None) -> tuple[str | None, list[Wire]]:
-    """Instructions, and all items in the order of the wire. `read` are those from which the messages were just read.
+def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = None) -> tuple[str | None, list[Wire]]:
+    """Instructions, and all items in the order of the wire. `read` knows the items from which the messages were just read.
 
     Raises `InvalidRequest` for a conversation that no order makes valid.
     """
@@ -99,7 +103,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Read | None = Non
     places = _places(messages) if writing.loss.entries else None
     came = Items(said, "messages", writing.endpoint, writing.loss, places)
     if read is not None:
-        came.keep(*read, items[first:], of)
+        made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
+        came.keep(read.items, made, items[first:], of)
     else:
         items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
     for position in silent:
@@ -121,8 +126,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Read | None = Non
 
 def _report_silent(position: int, message: Message, writing: Writing) -> None:
     """Reports a turn without items, unless it has some after all, as it had when it was read."""
-    within = f"/messages/{position}/content/"
-    if not message["content"] or any(entry["path"].startswith(within) for entry in writing.loss.entries):
+    inside = f"/messages/{position}/content/"
+    if not message["content"] or any(entry["path"].startswith(inside) for entry in writing.loss.entries):
         text = "a turn without items is no turn on this wire"
         writing.loss.drop(("messages", position), "empty_content", "representation", text)
 
@@ -412,7 +417,10 @@ def input_from_wire(
         messages.append(
             {"role": "system", "content": [{"type": "text", "text": instructions}], "provider_state": state}
         )
+        reading.items.append({"role": "system", "content": instructions})
+        reading.counts.append(1)
     if isinstance(items, str):
+        reading.items.append({"role": "user", "content": items})
         reading.counts.append(1)
         return [*messages, {"role": "user", "content": [{"type": "text", "text": items}]}]
     if items is None:
@@ -420,6 +428,7 @@ def input_from_wire(
     if not isinstance(items, list):
         raise InvalidWire("input must be a string or a list", path="/input", adapter=NAME)
     reading.among(items)
+    reading.items += items[passed:]
     plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
     said = False
@@ -454,25 +463,6 @@ def input_from_wire(
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, _RESULTS, reading.state, stored=stored)
     return messages
-
-
-def list_of(items: str | list[Wire] | None) -> list[Wire]:
-    """An input as the list of items that it means."""
-    return [{"role": "user", "content": items}] if isinstance(items, str) else items or []
-
-
-def read_items(instructions: Any, items: list[Wire], reading: Reading) -> Read:
-    """What was just read, beside what it was read from."""
-    raws, made = list(items), list[Sequence[int]]()
-    at = 0
-    if isinstance(instructions, str):
-        raws.insert(0, {"role": "system", "content": instructions})
-        made.append((0,))
-        at = 1
-    for count in reading.counts:
-        made.append(range(at, at + count))
-        at += count
-    return raws, made
 
 
 _OTHERS: Final = frozenset(("user", "system", "developer"))
@@ -514,6 +504,9 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         reading.unusual = True
     spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
+    if len(item) == 2 or (len(item) == 3 and "type" in item):
+        keep_spelt(message, spelt, reading.endpoint)  # most messages
+        return message
     return _finish(item, message, _PLAIN, spelt, reading)
 
 
@@ -522,7 +515,7 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) 
     if type(content) is str:
         return [{"type": "text", "text": content}]
     if isinstance(content, list):
-        if lone := lone_text(content, _KINDS):
+        if lone := lone_text(content, KINDS):
             spelt[f"/{member}"] = {"word": content[0]["type"]}
             return [{"type": "text", "text": lone}]
         blocks = [part_from_wire(part, reading) for part in content]
@@ -534,27 +527,13 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) 
     return []
 
 
-_KINDS: Final = ("input_text", "text", "output_text")
-
-
 def _finish(item: Wire, message: Message, known: Container[str], spelt: Spelt, reading: Reading) -> Message:
     state: dict[str, Any] = message.get("provider_state") or reading.state()
-    fields: dict[str, Any] = {}
-    for name, value in item.items():
-        if name in known:
-            continue
-        if value is None or (name == "status" and isinstance(value, str)):
-            spelt[pointer((name,))] = {"raw": value}
-        elif name == "id" and isinstance(value, str):
-            state["id"] = value
-        else:
-            fields[name] = value
-    if fields:
+    if fields := members_from_wire(item, known, state, spelt):
         state["fields"] = fields
-    if len(state) > 2:
+    if not within(state, WHOSE):
         message["provider_state"] = state
-    if spelt:
-        keep_spelt(message, spelt, reading.endpoint)
+    keep_spelt(message, spelt, reading.endpoint)
     return message
 
 

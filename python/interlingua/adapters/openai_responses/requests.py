@@ -59,8 +59,6 @@ from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
     input_to_wire,
     is_continued,
-    list_of,
-    read_items,
 )
 from interlingua.adapters.openai_responses.tables import (
     ELSEWHERE,
@@ -313,11 +311,10 @@ def from_wire_request(
     if may_differ(reading.unusual):
         plain = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
         writing = Writing(request, plain, Loss())
-        items = list_of(body.get("input"))[len(declaring) if declared is not None else 0 :]
-        input_to_wire(request, writing, read=read_items(instructions, items, reading))
+        input_to_wire(request, writing, read=reading)
         if request.get("tools"):
             offered = reading.offered[: len(request["tools"]) - found]
-            tools_to_wire(request, {"input": items}, writing, read=offered)
+            tools_to_wire(request, {"input": reading.items}, writing, read=offered)
     return extract_format(request), []
 
 

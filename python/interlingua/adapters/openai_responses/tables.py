@@ -73,12 +73,13 @@ class Reading:
         "_answered",
         "_calls",
         "_ids",
-        "_items",
+        "_among",
         "_whose",
         "breakpoints",
         "counts",
         "endpoint",
         "found",
+        "items",
         "kinds",
         "named",
         "offered",
@@ -91,8 +92,10 @@ class Reading:
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint
         self.unusual = False
+        self.items: list[dict[str, Any]] = []
+        """The items of a request, the instructions before them."""
         self.counts: list[int] = []
-        """How much was read of each item: blocks of a turn of the model, or a message."""
+        """How much was read of each: blocks of a turn of the model, or one message."""
         self.kinds: dict[str, str] = {}
         self.breakpoints = 0  # cache marks, of which the wire takes so many
         self.names: set[str] = set()
@@ -100,7 +103,7 @@ class Reading:
         """The kinds of calls that came before and are not read here, by their wire ids."""
         self.ran: set[str] | None = None
         """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
-        self._items: list[Any] = []
+        self._among: list[Any] = []
         self.offered: list[dict[str, Any]] = []
         """The tools of the request and of its items, as they came, those of namespaces among them."""
         self.found: list[list[dict[str, Any]]] = []
@@ -132,7 +135,7 @@ class Reading:
 
     def among(self, items: list[Any]) -> None:
         """Says among which items a call stands: they tell whether the provider has run it."""
-        self._items = items
+        self._among = items
         self.ran = None
 
     def has_run(self, wire_id: Any) -> bool:
@@ -140,7 +143,7 @@ class Reading:
         if not isinstance(wire_id, str):
             return False
         if self.ran is None:
-            self.ran = ran(self._items)
+            self.ran = ran(self._among)
         return wire_id in self.ran
 
     def kind_of(self, wire_id: Any) -> str | None:

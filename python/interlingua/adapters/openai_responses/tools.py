@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._items import Row, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state
+from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state, within
 from interlingua.adapters._openai_tools import (
     BESIDE,
     DESCRIPTION,
@@ -32,7 +32,7 @@ from interlingua.adapters._openai_tools import (
 )
 from interlingua.adapters._openai_writing import Target, can_be_enforced
 from interlingua.adapters._order import moves_behind
-from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, written_is
+from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, says_only_how_it_came, written_is
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.built_in import TOOLS, built_in
 from interlingua.adapters.openai_responses.parts import MARK
@@ -255,10 +255,11 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
     """The names of the tools that items tell which searches gave, as far as they are what they were."""
-    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)]
-    if not marked or not isinstance(items, list):
+    outputs = items if isinstance(items, list) else ()
+    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output"]
+    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if told else []
+    if not marked:
         return []
-    told = [item["tools"] for item in items if item.get("type") == "tool_search_output"]
     rest = [tool for tool in tools if tool not in marked]
     again = {tool["name"]: tool for tool in found_from_wire(told, rest, Reading(writing.endpoint))}
     same = {tool["name"] for tool in marked if _is_as_found(tool, again.get(tool["name"]))}
@@ -317,6 +318,12 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     kind = tool.get("kind") or "function"
     if kind == "provider":
         return definition_to_wire(tool, path, writing, _read_definition)
+    if within(tool, _USUAL) and (says_only_how_it_came(tool) or "provider_state" not in tool):
+        schema = tool.get("input_schema")
+        if tool.get("description") and schema is not None and not tool.get("strict"):  # most tools
+            name = writing.told_name(tool["name"], path)
+            said = {"name": name, "description": tool["description"], "parameters": schema}
+            return {"type": "function", **said, "strict": False}
     encoding = writing.encoding_of(tool)
     if BUILT_IN in encoding:
         if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
@@ -338,6 +345,11 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
             where = (*path, "provider_state", "fields", NAMESPACE)
             writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
+
+
+_USUAL: Final = frozenset(
+    ("name", "description", "input_schema", "strict", "provider_state", "side_effects", "requires_workspace")
+)
 
 
 def _as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
