@@ -23,7 +23,6 @@ class Reading:
         "_marks",
         "_short",
         "adapter",
-        "compares",
         "endpoint",
         "names",
         "open",
@@ -46,7 +45,6 @@ class Reading:
         self._marks = 0
         self._short = False
         self.unusual = False
-        self.compares = True
         self.pictures = False
 
     def has_calls(self) -> bool:

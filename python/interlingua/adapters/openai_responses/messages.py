@@ -543,7 +543,7 @@ def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading
     spelt: Spelt = {}
     blocks = _content_from_wire(item, "output", reading, spelt)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks, {}):
+    if open_envelope(blocks):
         block["is_error"] = True
         reading.unusual = True
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
