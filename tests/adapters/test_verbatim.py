@@ -48,7 +48,7 @@ def test_words_keep_nothing_twice() -> None:
 
 
 def test_what_is_kept_raw_is_put_back_beside_words_while_it_is_written_as_it_was() -> None:
-    raw = {"parts": [{"inline_data": {"mime_type": "IMAGE/PNG", "data": BYTES}, "index": 0}]}
+    raw = {"parts": [{"inline_data": {"mime_type": "IMAGE/PNG", "data": BYTES}, "mark": 1}]}
 
     assert came(raw, part(BYTES)) == raw
     assert came(raw, part(BYTES), part("AAAA")) == {

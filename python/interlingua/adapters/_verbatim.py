@@ -137,9 +137,11 @@ class Items:
     def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
         """What is written of one item of the wire, as it came."""
         first = positions[0]
-        if "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
+        if len(positions) > 1 and "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
             return wire  # more is said in its place than was then
-        if not _has_its_role(came, wire) or ("reported" in came and "spelt" in came and not _fits(came["spelt"], wire)):
+        if "role" in came and not _has_its_role(came, wire):
+            return wire
+        if "reported" in came and "spelt" in came and not _fits(came["spelt"], wire):
             return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
@@ -537,11 +539,11 @@ def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = 
         _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
 
 
-def keep_nothing(item: Item, place: Path, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
+def keep_nothing(item: Item, place: str, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
     """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
     there, in a list, and `items` how many canonical ones the item of the wire holds."""
     came = _encoding(item, endpoint).setdefault(CAME, {})
-    came.setdefault("spelt", {})[pointer(place)] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
+    came.setdefault("spelt", {})[place] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
     if items > 1:
         came["past"] = items
 

@@ -64,7 +64,7 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     if len(content) > 1:
         _keep_fields(message, content, reading)
         if "role" in content:  # which many clients say, though there is but one
-            keep_nothing(message, ("role",), content["role"], reading.endpoint)
+            keep_nothing(message, "/role", content["role"], reading.endpoint)
     _keep_silent(message, 1, reading)
     return message
 
@@ -72,7 +72,7 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
 def _keep_silent(message: Message, messages: int, reading: Reading) -> None:
     """Keeps which parts were said to be no thoughts."""
     for position, members in reading.silent:
-        keep_nothing(message, ("parts", position, "thought"), False, reading.endpoint, beside=members, items=messages)
+        keep_nothing(message, f"/parts/{position}/thought", False, reading.endpoint, beside=members, items=messages)
     reading.silent.clear()
 
 
@@ -221,7 +221,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if contents.stated or not isinstance(order, range):
         items = Items(messages, "messages", writing.endpoint, writing.loss)
         body["contents"] = items.put_back(contents.wires, contents.of())
-        if contents.may_pair_otherwise(body["contents"]) and not contents.are_paired(body["contents"]):
+        if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
             # an edit: by what results are called they would be read as those of other calls
             writing.begin_again(said_before)
             order = _in_order(messages, first, writing, as_read=False)
@@ -350,6 +350,7 @@ class _Contents:
         self.joined: set[int] = set()  # the messages that travel in the content before
         self.added: list[int] = []  # where contents stand that say no message
         self.stated = False  # whether a message has a provider state
+        self.answered = False  # whether there are results
         self.released: list[tuple[Path, str, Path]] = []
         self.previous = ""  # role of the message before
         self.step_begun = False
@@ -376,6 +377,7 @@ class _Contents:
             if demand:
                 self._demand_signature(blocks, parts, path)
         elif role == "tool":
+            self.answered = True
             parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
         elif role == "user":
             parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
@@ -457,11 +459,11 @@ class _Contents:
             for position in positions
         }
 
-    def may_pair_otherwise(self, wires: list[Wire]) -> bool:
-        """Whether results may be read as those of other calls where contents were put back as these."""
+    def may_pair_otherwise(self) -> bool:
+        """Whether results may be read as those of other calls where contents were put back."""
         if not isinstance(self.order, range):
             return self.writing.same_origin
-        return wires is not self.wires and any(
+        return self.answered and any(
             is_imprinted(self.messages[position], self.writing.endpoint) for position in self.results()
         )
 
