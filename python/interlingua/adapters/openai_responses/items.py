@@ -58,9 +58,10 @@ Item = dict[str, Any]
 class _Turn:
     """The items of one assistant message, as far as they are written, and by each the positions of the blocks that it says."""
 
-    __slots__ = ("full", "items", "of", "open", "path", "reasoning", "request", "writing")
+    __slots__ = ("first", "full", "items", "of", "open", "path", "reasoning", "request", "writing")
 
-    def __init__(self, path: Path, writing: Writing, request: dict[str, Any]) -> None:
+    def __init__(self, path: Path, writing: Writing, request: dict[str, Any], first: int) -> None:
+        self.first = first
         self.path = path
         self.writing = writing
         self.request = request
@@ -84,7 +85,7 @@ class _Turn:
         if self.open is not None:
             self.close()
         self.items.append(item)
-        self.of.append([index])
+        self.of.append([self.first + index])
 
     def say(self, part: Wire, block: Block, index: int) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
@@ -108,7 +109,7 @@ class _Turn:
             part.setdefault("annotations", [])
             part.setdefault("logprobs", [])
         self.open["content"].append(part)
-        self.of[-1].append(index)
+        self.of[-1].append(self.first + index)
 
 
 def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
@@ -146,14 +147,15 @@ def made_id(prefix: str, *said: Any) -> str:
 
 
 def turn_to_wire(
-    message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any]
+    message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any], first: int = 0
 ) -> tuple[list[Wire], list[list[int]]]:
-    """The items of an assistant message, and by each the positions of the blocks that it says."""
+    """The items of an assistant message, and by each the positions of the blocks that it says, the first of which is at
+    `first`."""
     content = message["content"]
     if not writing.reply:
         if (plain := _plain_turn(content, path, writing, request)) is not None:
-            return plain, [[index] for index in range(len(content))]
-    turn = _Turn(path, writing, request)
+            return plain, [[first + index] for index in range(len(content))]
+    turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
             turn.say(_said_to_wire(block, path, writing), block, index)

@@ -79,7 +79,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         path: Path = ("messages", position)
         match message["role"]:
             case "assistant":
-                written, blocks = turn_to_wire(message, path, writing, request)
+                written, positions = turn_to_wire(message, path, writing, request, begins[position])
                 _finish_turn(message, path, writing)
                 if not written:
                     silent.append(position)
@@ -89,9 +89,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                     merges.append((position, before))
                 last = position if written else last
                 items += written
-                begin = begins[position]
-                for indices in blocks:
-                    of.append([begin + index for index in indices])
+                of += positions
             case "tool":
                 before = last = None
                 items.append(_result_to_wire(message, path, writing))
