@@ -167,11 +167,11 @@ class Items:
             within = tuple(f"{place}/" for place in self.places[first:past])
         else:
             within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item
+        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
         return [
             entry
             for entry in self.loss.entries
-            if (entry["path"] if entry["op"] == "move" else f"{entry['path']}/").startswith(within)
+            if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
         ]
 
 
@@ -444,11 +444,30 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                     kept = spelt[pointer((*path, 0, name))] = {"raw": value}
                     if anchor is not _ABSENT:
                         kept["written"] = imprint(anchor, "wire")
+    elif type(raw) is list and type(written) is list and anchor is _ABSENT:
+        # some of it went or was added: what stands around that is the same
+        before = _alike(raw, written)
+        behind = _alike(raw[before:][::-1], written[before:][::-1])
+        spelt[pointer(path)] = {
+            "between": [before, behind],
+            "raw": raw[before : len(raw) - behind],
+            "written": imprint(written[before : len(written) - behind], "wire"),
+        }
     elif type(raw) is not type(written) or raw != written:
         kept = spelt[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
+
+
+def _alike(raw: list[Any], written: list[Any]) -> int:
+    """How many elements at the beginning of two lists are the same."""
+    number = 0
+    for one, other in zip(raw, written, strict=False):
+        if not _are_same([one], [other]):
+            break
+        number += 1
+    return number
 
 
 def _says_nothing(name: str, value: Any, path: Path) -> bool:
@@ -563,11 +582,23 @@ _steps: Final = lru_cache(1024)(parse_pointer)
 def _fits(spelt: Spelt, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
     for there, kept in spelt.items():
-        if "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
+        if "between" in kept:
+            if not _stands_between(kept, _value(written, _steps(there))):
+                return False
+        elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
             anchor = _anchor(written, _steps(there))
             if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 return False
     return True
+
+
+def _stands_between(kept: dict[str, Any], written: Any) -> bool:
+    """Whether the same stands in a list in the place of what went or was added there."""
+    before, behind = kept["between"]
+    if type(written) is not list or before + behind > len(written):
+        return False
+    fits: bool = kept["written"] == imprint(written[before : len(written) - behind], "wire")
+    return fits
 
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
@@ -592,6 +623,13 @@ def _respelt(spelt: Spelt, written: Any) -> Any:
             holder = _value(written, steps[:-1])
             if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
                 made = _with(made, steps, kept)
+            continue
+        if "between" in kept:
+            listed = _value(written, steps)
+            if _stands_between(kept, listed):
+                before, behind = kept["between"]
+                came = [*listed[:before], *kept["raw"], *listed[len(listed) - behind :]]
+                made = _with(made, steps, {"raw": came})
             continue
         if "name" in kept:
             named.append([*steps, kept["name"]])

@@ -13,7 +13,7 @@ class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far.
 
     `unusual`: something was read that a writer might have to repair. `open`: the calls that wait for a result.
-    `names`: those of tools. `pictures`: an image was read.
+    `names`: those of tools.
     """
 
     __slots__ = (
@@ -26,7 +26,6 @@ class Reading:
         "endpoint",
         "names",
         "open",
-        "pictures",
         "provider",
         "unusual",
         "whose",
@@ -45,7 +44,6 @@ class Reading:
         self._marks = 0
         self._short = False
         self.unusual = False
-        self.pictures = False
 
     def has_calls(self) -> bool:
         """Whether a call was read."""

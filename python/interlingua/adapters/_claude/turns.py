@@ -6,6 +6,7 @@ Writing: results follow their calls directly and in the order of the calls, neig
 instructions stand in `system`, in a native system message, or marked in a user turn.
 """
 
+from itertools import pairwise
 from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from interlingua.adapters._as_read import PREFILL
@@ -69,23 +70,23 @@ def keep_extras(wire: Item, message: Item, reading: Reading) -> None:
     others = {name: value for name, value in wire.items() if name not in ("role", "content")}
     if fields := {name: value for name, value in others.items() if value is not None}:
         message.setdefault("provider_state", reading.state())["fields"] = fields
-    reading.unusual = reading.unusual or len(fields) < len(others)
+    reading.unusual = reading.unusual or len(fields) < len(others) or "cache_control" in fields
 
 
 class Read(NamedTuple):
-    """What of a wire's request was just read: what it offers and the tool that each of this is of; its instructions, if it has
-    any; its turns, and the messages that each of these is."""
+    """What of a wire's request was just read: what it offers, and the tool that each of this is of; its instructions, if it has
+    any; its turns, and the position of the message with which each of these begins."""
 
     offered: list[Any]
     tools: list[tuple[int]]
     system: Any
     turns: list[Item]
-    messages: list[range]
+    starts: list[int]
 
 
 def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, read: Read | None) -> list[Item]:
     """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
-    tools: list[Item] = writing.source["tools"]
+    tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
     items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)
@@ -315,7 +316,8 @@ class Turns(Generic[W]):
         if read is None:
             body["messages"] = items.put_back(self.wires, of_turns)
         else:
-            items.keep(read.turns, read.messages, self.wires, of_turns)
+            made = [range(*of) for of in pairwise([*read.starts, len(messages)])]
+            items.keep(read.turns, made, self.wires, of_turns)
 
     def _plainly(self) -> list[list[int]]:
         """The messages that each turn says where each is one of its own, but for results and what stands behind them."""

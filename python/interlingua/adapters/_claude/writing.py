@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._as_read import MARKS, TOOLS
+from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import (
     FILLER,
@@ -41,6 +41,8 @@ class Writing(_writing.Writing):
         "_taken",
         "_tool_id",
         "answers",
+        "marks_beside",
+        "short",
         "gone",
         "marks",
         "merges",
@@ -64,6 +66,8 @@ class Writing(_writing.Writing):
         self.moves: list[Move] = []
         self.gone: set[Path] = set()  # messages that travel in another one, or not at all
         self.marks: list[Mark] = []
+        self.marks_beside = 0  # that of the request, which stands behind all others
+        self.short = False  # a mark of a short lifetime is written
         self.swept = False  # marks were taken back
         self._tool_id = tool_id
         self._mark_name = mark_name
@@ -75,12 +79,6 @@ class Writing(_writing.Writing):
     def reader(self) -> Reading:
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
-
-    def keeps_reasoning(self, has_tools: bool) -> bool:
-        """Whether reasoning goes as it was asked for: the limit of the answer, and that there are tools, are as they were."""
-        if "budget_tokens" not in self.source["reasoning"]:
-            return self.verbatim("reasoning")
-        return self.verbatim("reasoning", "max_output_tokens") and (has_tools or not self.same(TOOLS))
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
@@ -169,7 +167,7 @@ class Writing(_writing.Writing):
         """Keeps the last four marks in the order of the prompt, in the lifetimes that the wire knows, longer first."""
         if not self.marks:
             return
-        surplus = 0 if self.whole else len(self.marks) - MAX_CACHE_MARKS
+        surplus = 0 if self.whole else len(self.marks) + self.marks_beside - MAX_CACHE_MARKS
         short = False
         for item, where, to in self.marks:
             mark = item[self._mark_name]
@@ -181,8 +179,9 @@ class Writing(_writing.Writing):
                 self.swept = True
                 self.loss.drop(where, "limit_exceeded", "weakened", "the target takes four cache marks in a request")
             else:
-                short = self._settle_lifetime(mark, where, short)
+                short = self.settle_lifetime(mark, where, short)
                 self._report_moved(where, to)
+        self.short = short
 
     def _report_moved(self, where: Path | None, to: Path | None) -> None:
         if where is not None and to is not None:
@@ -190,7 +189,7 @@ class Writing(_writing.Writing):
                 where, to, "cache_hint", "representation", "the mark stands with the last block that it is for"
             )
 
-    def _settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
+    def settle_lifetime(self, mark: Item, where: Path, short: bool) -> bool:
         """Brings the lifetime of a mark into what the wire knows; gives whether a short one was written by now."""
         ttl = mark.get("ttl")
         if ttl is None:

@@ -47,7 +47,6 @@ def _read_image_source(raw: Any, block: Block, reading: Reading) -> None:
             usual = is_fetched(source["data"], "image", reading.endpoint)
         case _:
             usual = False
-    reading.pictures = True
     reading.unusual = reading.unusual or not usual
 
 

@@ -124,10 +124,15 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
-    made = messages_from_wire(body["messages"], reading, messages)
+    starts = messages_from_wire(body["messages"], reading, messages)
+    if "cache" in request:
+        reading.mark(request["cache"])
     _address_from_wire(wire, request, encoding, endpoint)
     if not body["messages"]:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
+    for name in _SETTINGS:
+        if name in members.options and members.options[name] == _without_nulls(body[name]):
+            record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
     keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
@@ -140,7 +145,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["tools"] if request.get("tools") else []
         tools = [(position,) for position in range(len(offered))]
-        read = Read(offered, tools, body.get("system"), body["messages"], made)
+        read = Read(offered, tools, body.get("system"), body["messages"], starts)
         _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 
@@ -187,7 +192,7 @@ def _read_settings(name: str, value: Any, members: Members[Reading]) -> bool:
     """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
     if type(value) is not dict:
         return False
-    said = {member: item for member, item in value.items() if item is not None}
+    said = _without_nulls(value)
     if wrong_member(NAME, {name: said}, _ROWS) is not None:
         return False
     try:
@@ -203,6 +208,10 @@ def _read_settings(name: str, value: Any, members: Members[Reading]) -> bool:
     if others:
         members.options[name] = others
     return True
+
+
+def _without_nulls(value: Any) -> Any:
+    return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
 
 
 _THINKING: Final = {"type": "mode", "budget_tokens": "budget_tokens", "display": "display"}
@@ -358,10 +367,15 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
     encoding = writing.encoding
     version = _version(encoding, endpoint)
     writing.stricter = version >= STRICTER_VERSION
+    writing.marks_beside = 0 if request.get("cache") is None else 1
     body: Wire = {}
     try:
         offered = tools_to_wire(request, body, writing)
         turns = messages_to_wire(request, body, writing)
+        writing.finish()
+        if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
+            body["tools"] = tools
+        turns.settle(body, read)
         _members_to_wire(request, body, writing)
         _BODY.put_back(body, writing)
     except UNREADABLE as problem:
@@ -370,10 +384,6 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    writing.finish()
-    if offered:
-        body["tools"] = settled_tools(body["tools"], offered, writing, read)
-    turns.settle(body, read)
     return {
         "method": "POST",
         "path": _path(request, model_to_wire(request, endpoint), endpoint),
@@ -502,7 +512,11 @@ def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    writing.mark(body, value, ())
+    control = writing.cache_mark("ephemeral", value, (name,))
+    if control is not None:
+        body["cache_control"] = control
+        if not writing.same(name):
+            writing.settle_lifetime(control, (name,), writing.short)
 
 
 def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:

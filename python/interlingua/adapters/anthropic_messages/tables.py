@@ -75,8 +75,7 @@ class Writing(claude.Writing):
         control = self.cache_mark("ephemeral", hint, where)
         if control is not None:
             wire["cache_control"] = control
-            as_read = path == () and self.same("cache")  # what the request says as a whole
-            self.marks.append((wire, None if as_read else where, to))
+            self.marks.append((wire, where, to))
 
     def marked(self, wire: Wire) -> None:
         """Notes the mark of an item that goes back verbatim: it counts, and nothing can be done about it."""

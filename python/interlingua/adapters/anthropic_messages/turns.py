@@ -53,9 +53,9 @@ def system_from_wire(system: Any, reading: Reading) -> Message:
     return message
 
 
-def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[range]:
-    """Appends what the wire messages hold; gives the messages that each of them is."""
-    made: list[range] = []
+def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
+    """Appends what the wire messages hold; gives the position at which each of them begins."""
+    starts: list[int] = []
     previous = None
     for position, wire in enumerate(wires):
         first = len(messages)
@@ -66,9 +66,8 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             if reading.open:
                 reading.unusual = True
         elif role == "assistant":
-            reading.pictures = False
             messages.append(_plain_from_wire(role, wire.get("content"), reading, ("messages", position, "content")))
-            if reading.pictures or _ends_in_thinking(messages[-1]["content"]):
+            if _ends_in_thinking(messages[-1]["content"]):
                 reading.unusual = True
         elif role == "system":
             reading.unusual = True
@@ -81,11 +80,11 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             note(messages[first], "start", reading.state)
         if len(wire) > 2:
             keep_extras(wire, messages[first], reading)
-        made.append(range(first, len(messages)))
+        starts.append(first)
         previous = role
     if previous == "assistant" and ends_in_space(messages[-1]):
         reading.unusual = True
-    return made
+    return starts
 
 
 def _ends_in_thinking(blocks: list[Any]) -> bool:
@@ -98,8 +97,8 @@ def _plain_from_wire(role: str, content: Any, reading: Reading, path: Path) -> M
         reading.unusual = reading.unusual or not content
         return {"role": role, "content": blocks_from_wire(content, role, reading, path)}
     if type(content) is str:
-        block = block_from_wire({"type": "text", "text": content}, role, reading)
-        message = {"role": role, "content": [block]}
+        reading.unusual = reading.unusual or not content or content.isspace()
+        message = {"role": role, "content": [{"type": "text", "text": content}]}
         keep_word(message, STRING, reading.endpoint)
         return message
     raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
@@ -115,8 +114,7 @@ def _user_from_wire(content: Any, reading: Reading, messages: list[Message], pos
     try:
         for block in content:
             index += 1
-            kind = block["type"]
-            if kind == "tool_result":
+            if block["type"] == "tool_result":
                 blocks.append(result_from_wire(block, reading))
                 if type(block.get("content")) is str:
                     strings.append(f"/content/{index}/content")

@@ -130,9 +130,13 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
         return _opaque_from_wire(kind, wire, place, reading)
 
 
+_MENDED: Final = ("cachePoint", "reasoningContent")
+"""Kinds that may be read as something else, or may not stand last, where a request is written."""
+
+
 def _opaque_from_wire(kind: str, wire: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
-    reading.unusual = reading.unusual or kind == "cachePoint" or not _may_stand(kind, place)
+    reading.unusual = reading.unusual or kind in _MENDED or not _may_stand(kind, place)
     return reading.opaque(kind, wire)
 
 

@@ -174,9 +174,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if system:
         messages.append(system_from_wire(system, reading))
     wires = body.get("messages")
-    made: list[range] = []
+    starts: list[int] = []
     if type(wires) is list:
-        made = messages_from_wire(wires, reading, messages)
+        starts = messages_from_wire(wires, reading, messages)
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
@@ -191,7 +191,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if may_differ(reading.unusual):
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
-        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], made)
+        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
     return extract_format(request), []
 
@@ -359,17 +359,19 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
         turns = messages_to_wire(request, body, writing)
         if tools := _with_needed_tools(request, tools, writing):
             body["toolConfig"] = {"tools": tools}
+        if request.get("cache") is not None:
+            _cache(request["cache"], body, writing)
+        writing.finish()
+        if writing.swept:
+            _sweep(body)
+        if tools := settled_tools(body["toolConfig"]["tools"] if offered else [], offered, writing, read):
+            body.setdefault("toolConfig", {})["tools"] = tools
+        turns.settle(body, read)
         _members_to_wire(request, body, writing)
         _BODY.put_back(body, writing)
         report_foreign_state(request, endpoint, loss, ())
     except UNREADABLE as problem:
         raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
-    writing.finish()
-    if writing.swept:
-        _sweep(body)
-    if offered:
-        body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
-    turns.settle(body, read)
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
     return {
@@ -555,7 +557,7 @@ def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
         writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
 
 
-def _cache(name: str, hint: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
     """The longest prefix: a mark behind the last block of the last message."""
     messages = writing.source["messages"]
     last = len(messages) - 1
@@ -603,9 +605,10 @@ _WRITTEN_APART: Final = frozenset(
         "metadata",
         "user",
         "stream",
+        "cache",
     )
 )
-_WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier, "cache": _cache}
+_WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier}
 _BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
 
 

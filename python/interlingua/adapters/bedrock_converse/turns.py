@@ -57,9 +57,9 @@ def _is_silent(content: list[Any]) -> bool:
     return _holds(content, "document") and not _holds(content, "text")
 
 
-def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[range]:
-    """Appends what the wire messages hold; gives the messages that each of them is."""
-    made: list[range] = []
+def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
+    """Appends what the wire messages hold; gives the position at which each of them begins."""
+    starts: list[int] = []
     previous = None
     for position, wire in enumerate(wires):
         path: Path = ("messages", position)
@@ -88,11 +88,11 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
             reading.unusual = True
         if (previous is None and role != USER) or role == SYSTEM or (blocks and blocks[-1]["type"] in THINKING_TYPES):
             reading.unusual = True
-        made.append(range(first, len(messages)))
+        starts.append(first)
         previous = role
     if previous == ASSISTANT and ends_in_space(messages[-1]):
         reading.unusual = True
-    return made
+    return starts
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -136,7 +136,7 @@ class _Turns(Turns[Writing]):
     def answer_first(self, path: Path) -> None:
         """A turn of the user stands before it."""
         self.wires.append({"role": USER, "content": [{"text": FILLER}]})
-        self.of.append([])
+        self.of.append([int(path[1])])
         filler = {"role": "user", "content": [{"type": "text", "text": FILLER}]}
         position = int(path[1])
         why = "the target's conversations begin with the user"

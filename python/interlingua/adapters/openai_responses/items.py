@@ -75,10 +75,8 @@ class _Turn:
         """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
-        if item is not None and not self.full:
-            content = item["content"]
-            if len(content) == 1 and len(content[0]) == 2 and content[0].get("type") == "output_text":
-                item["content"] = content[0]["text"]
+        if item is not None and not self.full and (text := lone_text(item["content"], _SPOKEN)) is not None:
+            item["content"] = text
 
     def add(self, item: Wire, index: int) -> None:
         """An item of its own."""
@@ -554,9 +552,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
             spelt["/content"] = {"word": content[0]["type"]}
-        elif full and (
-            lone := lone_text(content, ("output_text",))
-        ):  # without the lists of a text, as many clients say it
+        elif full and (lone := lone_text(content, _SPOKEN)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
             written = written_is({**content[0], "annotations": [], "logprobs": []})
             spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
@@ -609,6 +605,7 @@ def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], 
 
 _SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
+_SPOKEN: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
 """The types of parts that are words and nothing else."""
 _STARTS: Final = "starts"
