@@ -94,7 +94,7 @@ class _Turn:
             fields = state.get("fields") or NOTHING
             for name, value in fields.items():
                 if not _is_of_part(name, fields):
-                    item[name.removeprefix(_OF_ITEM)] = value
+                    item.setdefault(name.removeprefix(_OF_ITEM), value)
             said = block.get("text", ""), len(self.items)
             self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *said)
             if self.full:
