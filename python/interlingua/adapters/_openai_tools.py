@@ -40,7 +40,10 @@ GRAMMAR: Final = same("format", "format", dict)
 
 def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
     """A tool without the demand that its schema is enforced, where the provider cannot do that."""
-    if not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
+    if writing.dialect.get("strict_tools") is False:
+        message = "the provider enforces no schema of a function"
+        writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
+    elif not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
         return tool
     return {name: value for name, value in tool.items() if name != "strict"}
 
