@@ -428,7 +428,7 @@ class Body:
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
         for name, raw in body.items():
-            if raw and above + name in self.apart:
+            if raw and name in written and above + name in self.apart:
                 continue
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
