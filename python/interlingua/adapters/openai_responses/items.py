@@ -76,7 +76,7 @@ class _Turn:
         self.open = None
         if item is not None and not self.full:
             content = item["content"]
-            if len(content) == 1 and len(content[0]) == 2 and content[0].get("type") == "output_text":
+            if len(content) == 1 and content[0].get("type") == "output_text" and content[0].keys() == {"type", "text"}:
                 item["content"] = content[0]["text"]
 
     def add(self, item: Wire, index: int) -> None:
@@ -118,8 +118,11 @@ def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
     return not within(state.get("fields") or {}, _OF_PARTS)
 
 
-_OF_PARTS: Final = frozenset(("annotations", "logprobs"))
-"""Members that parts have. What else is kept is the item's, unless the item has one of that name beside it."""
+_IN_FULL: Final = ("annotations", "logprobs")
+"""What each part of a full item has."""
+_OF_PARTS: Final = frozenset((*_IN_FULL, "role", "content"))
+"""Members that parts have, and names that an item has for what it says. What else is kept is the item's, unless the item has one
+of that name beside it."""
 _OF_ITEM: Final = "item/"
 """How the name begins of an item's member that its first part has as well."""
 
@@ -557,7 +560,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         ):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
             written = written_is({**content[0], "annotations": [], "logprobs": []})
-            spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
+            spelt.update({f"/content/0/{name}": {"written": written} for name in _IN_FULL})
         else:
             blocks = [_said_from_wire(part, reading, full=full) for part in content]
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)

@@ -256,7 +256,7 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
     """The names of the tools that items tell which searches gave, as far as they are what they were."""
     outputs = items if isinstance(items, list) else ()
-    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output"]
+    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and "tools" in item]
     marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if told else []
     if not marked:
         return []
