@@ -309,14 +309,15 @@ _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+
 """The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
-def _groups(
-    raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, int, list[Any], list[Any]]]:
+_Group = tuple[int, int, int, list[Any], list[Any]]
+
+
+def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
         return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
-    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
+    groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
@@ -336,13 +337,13 @@ def _groups(
                 right += 1
                 grew = True
         first, past = max(first, 0), max(past, 0)
-        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
-        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
-            before = groups.pop()
-            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
-            home = before[2] if before[4] else home
-        groups.append((first, past, first if home < 0 else home, came, said))
-    return groups
+        group = (first, past, home, came, said)
+        # what vanished belongs to what stands behind it, what was added to what stands before it
+        groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
+    if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
+        last = groups.pop()
+        groups.append(_joined(groups.pop(), last))
+    return [(max(first, 0), max(past, 0), max(home, first, 0), came, said) for first, past, home, came, said in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
@@ -351,6 +352,13 @@ def _are_paired(positions: Positions) -> bool:
         if len(held) != 1 or held[0] != position:
             return False
     return True
+
+
+def _joined(before: _Group, behind: _Group) -> _Group:
+    """Two neighbouring groups as one."""
+    first = before[0] if before[0] >= 0 else behind[0]
+    home = before[2] if before[2] >= 0 else behind[2]
+    return first, max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
 
 
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:

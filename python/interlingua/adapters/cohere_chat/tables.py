@@ -51,7 +51,6 @@ class Reading:
     it came."""
 
     __slots__ = ("_documents", "_given", "_ids", "_latest", "_met", "endpoint", "unusual")
-    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
