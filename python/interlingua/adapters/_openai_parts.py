@@ -166,7 +166,7 @@ class CacheMark:
             if name == BREAKPOINT:
                 reading.breakpoints += 1
                 if ttl is not None and ttl not in _TTLS:
-                    encoding["ttl"] = ttl
+                    reading.unusual = True
             return
 
     def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:
@@ -185,7 +185,7 @@ class CacheMark:
                 loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
                 return
             writing.breakpoints += 1
-            if not (ttl is None or ttl in _TTLS or writing.whole or ttl == encoding.get("ttl")):
+            if not (ttl is None or ttl in _TTLS or writing.whole):
                 loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
                 ttl = None
         wire[name] = {**_MARKS[name]} if ttl is None else {**_MARKS[name], "ttl": ttl}

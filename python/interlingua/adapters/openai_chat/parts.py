@@ -211,12 +211,14 @@ def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wi
     kind: str = block["type"]
     if (refusal := _media_refused(kind, block, writing, place)) is not None:
         return lost_part(block, path, writing, *refusal)
-    source = block["source"]
+    source, part = block["source"], writing.encoding_of(block).get("part")
     row, kinds = _MEDIA[kind]
-    if kind == "audio" and source["kind"] == WEB and writing.owned(block):
+    if kind == "audio" and part and source["kind"] == WEB:
         row, kinds = _SOUND, (WEB,)
-    elif kind == "document" and source["kind"] == WEB and writing.dialect.get("document_url"):
-        row = _DOCUMENT
+    elif kind == "document" and source["kind"] != FILE:
+        by_url = source["kind"] == WEB and not part and writing.dialect.get("document_url")
+        if part == "document_url" or by_url:
+            row = _DOCUMENT
     if source["kind"] not in kinds or is_of_another(source, writing):
         message = source_refused(block, f"the wire does not take this source of {kind}")
         return lost_part(block, path, writing, "unsupported_source", message)
@@ -245,7 +247,7 @@ def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tup
         return "unsupported_source", f"the wire does not take this source of {kind}"
     if place == ASSISTANT and writing.encoding_of(block).get("member"):
         return None  # what the provider itself said it takes back
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.owned(block)):
+    if kind == "video" and not (writing.dialect.get("video_url") or writing.encoding_of(block).get("part")):
         return "unsupported_block", "the wire has no part for a video"
     if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
         return "unsupported_model", f"the model takes no {kind}"
@@ -274,7 +276,7 @@ def _is_address(url: str, kind: str, writing: Writing) -> bool:
 
 def _is_audio(block: Block, writing: Writing) -> bool:
     if block["source"]["kind"] == "url":
-        return bool(writing.owned(block))
+        return bool(writing.encoding_of(block).get("part"))
     formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
     return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
 
@@ -286,7 +288,8 @@ def _is_file(block: Block, writing: Writing) -> bool:
         return is_file_id(source["data"])
     if source["kind"] != "url":
         return True
-    taken = writing.owned(block) or writing.dialect.get("file_url") or writing.dialect.get("document_url")
+    dialect = writing.dialect
+    taken = writing.encoding_of(block).get("part") or dialect.get("file_url") or dialect.get("document_url")
     return bool(taken) and _is_address(source["data"], "document", writing)
 
 
@@ -319,14 +322,13 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
                 return {"type": "text", "text": part["text"]}
             return read_item(_TEXT, part, {"type": "text"}, reading)
         case "refusal":
-            state = reading.state(encoding={"part": "refusal"})
-            return read_item(_REFUSAL, part, {"type": "text", "refusal": True, "provider_state": state}, reading)
+            return read_item(_REFUSAL, part, _begun("text", part, reading) | {"refusal": True}, reading)
         case "image_url":
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
         case "video_url":  # it may go back where it came from, even when nothing is known of the provider
-            block = read_item(_VIDEO, part, {"type": "video", "provider_state": reading.state()}, reading)
+            block = read_item(_VIDEO, part, _begun("video", part, reading), reading)
         case "input_audio" if type(part.get("input_audio")) is str:
-            return read_item(_SOUND, part, {"type": "audio", "provider_state": reading.state()}, reading)
+            return read_item(_SOUND, part, _begun("audio", part, reading), reading)
         case "input_audio":
             return read_item(_AUDIO, part, {"type": "audio"}, reading)
         case "file":
@@ -337,14 +339,19 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
             by_url = type(data) is str and data[:4].lower() == "http"
             if data is not None and not by_url and inline(data) is None:
                 return None
-            block = read_item(_FILE, part, {"type": "document"}, reading)
-            if by_url:
-                block.setdefault("provider_state", reading.state())
+            block = read_item(
+                _FILE, part, _begun("document", part, reading) if by_url else {"type": "document"}, reading
+            )
         case "document_url":
-            block = read_item(_DOCUMENT, part, {"type": "document", "provider_state": reading.state()}, reading)
+            block = read_item(_DOCUMENT, part, _begun("document", part, reading), reading)
         case _:
             return None
     return block if "source" in block else None
+
+
+def _begun(kind: str, part: Wire, reading: Reading) -> Block:
+    """A block that goes back as the part that it was, which not every provider takes."""
+    return {"type": kind, "provider_state": reading.state(encoding={"part": part["type"]})}
 
 
 # ---------------------------------------------------------------------------------------------------- citations

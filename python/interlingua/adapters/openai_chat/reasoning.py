@@ -178,6 +178,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
         elif not isinstance(text, str):
             kept.fields[name] = text
         elif not said:
+            reading.unusual = reading.unusual or any(block["type"] == "opaque" for block in blocks)
             blocks.insert(0, thinking_from_text(text, name, reading))
             said = text
         elif text == said:
