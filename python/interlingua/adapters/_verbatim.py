@@ -112,7 +112,8 @@ class Items:
             return written
         if not written:
             came = came_of(self.items[0], self.endpoint)
-            return self._group(came, 0, written) if came is not None and "whole" in came else written
+            whole = self._group(came, 0, written, of) if came is not None and "whole" in came else None
+            return written if whole is None else whole
         found: list[Any] = []
         at = 0
         while at < len(written):
@@ -122,9 +123,10 @@ class Items:
                 found.append(written[at])
                 at += 1
             elif "whole" in came:
-                taken = len(came["written"]) or 1
-                found += self._group(came, positions[0], written[at : at + taken])
-                at += taken
+                past = at + (len(came["written"]) or 1)
+                whole = self._group(came, positions[0], written[at:past], of[at:past])
+                found += [written[at]] if whole is None else whole
+                at = at + 1 if whole is None else past
             else:
                 found.append(self._one(came, positions, written[at]))
                 at += 1
@@ -147,10 +149,14 @@ class Items:
             return wire
         return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
 
-    def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
-        """What is written of a group, as it came where it is written as it was then."""
+    def _group(self, came: dict[str, Any], home: int, said: list[Any], of: Positions) -> list[Any] | None:
+        """A group as it came; None where it is written otherwise, or something else stands in its place."""
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        for positions in of:
+            if positions and not first <= min(positions) <= max(positions) < past:
+                return None
         if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
-            return said
+            return None
         return list(came["whole"])
 
     def _is_reported(self, came: dict[str, Any], home: int) -> bool:
