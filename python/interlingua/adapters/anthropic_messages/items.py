@@ -106,7 +106,8 @@ def may_stand(kind: str, place: str) -> bool:
 def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
     kind = string(item["type"])
-    reading.unusual = reading.unusual or not may_stand(kind, place)
+    # its mark counts among those of the request, and cannot be taken back
+    reading.unusual = reading.unusual or "cache_control" in item or not may_stand(kind, place)
     return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
 
 
