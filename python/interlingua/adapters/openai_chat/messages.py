@@ -58,28 +58,28 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         system = [] if content is None else [{"role": "system", "content": content}]
     order = arranged(messages, _RESULTS, writing)
     before, marks = list(writing.loss.entries), writing.breakpoints
-    runs = _written(request, order, writing)
+    runs = _written(messages, order, writing)
     if not runs.fits:
         writing.tell_ids(before, marks)
-        runs = _written(request, order, writing)
+        runs = _written(messages, order, writing)
     body = runs.body
     items: Items | None = None
     if read is not None or came_otherwise(messages):
         items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
         body = items.settled(runs.body, runs.of, read)
-    if read is None and (writing.legacy or items is not None):
-        speaking = [position for position in order if messages[position]["role"] in _WITH_CALLS]
-        alone = _told_without_ids(body, speaking)
-        if alone and not _find_their_calls(body, [messages[position] for position in speaking], writing):
+    if read is None and (writing.legacy or items is not None) and any(map(_is_told_without_id, body)):
+        meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
+        if not _find_their_calls(body, [messages[position] for position in meant], writing):
+            wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
+            apart = {position for position, wire in zip(meant, wires, strict=True) if _is_told_without_id(wire)}
             writing.tell_ids(before, marks)
-            runs = _written(request, order, writing)
-            body = runs.body if items is None else items.put_back(runs.body, runs.of, alone)
+            runs = _written(messages, order, writing)
+            body = runs.body if items is None else items.put_back(runs.body, runs.of, apart)
     return [*system, *body] if system else body
 
 
-def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
+def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs":
     """The messages by the rules of the wire."""
-    messages: list[Message] = request["messages"]
     moves = moves_behind(order, messages)
     writing.moved = frozenset([position for position, _ in moves])
     runs = _Runs(writing)
@@ -89,14 +89,15 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
         if role == "assistant":
-            wire = assistant_to_wire(message, position, writing, request)
+            wire = assistant_to_wire(message, position, writing)
         elif role == "tool":
             wire = _tool_to_wire(message, position, writing, runs)
         else:
             wire = _plain_to_wire(message, position, writing, runs)
         runs.body.append(wire)
-        runs.of.append((*runs.joined, position) if runs.joined else (position,))
-        runs.joined = ()
+        runs.of.append((position,) if runs.first in (-1, position) else (runs.first, position))
+        if not runs.waiting:
+            runs.first = -1
     if runs.waiting:
         runs.close(None, len(messages))
     last: Wire = runs.body[-1] if runs.body else {}
@@ -110,22 +111,20 @@ def _written(request: Request, order: Order, writing: Writing) -> "_Runs":
 
 
 _WITH_CALLS: Final = ("assistant", "tool")
+_WIRES_WITH_CALLS: Final = (*_WITH_CALLS, "function")
 
 
-def _told_without_ids(body: list[Wire], speaking: list[int]) -> set[int]:
-    """The positions of the messages that are written with calls or results without an id, which are found otherwise;
-    `speaking` are those of messages that may have them."""
-    found: set[int] = set()
-    wires = [wire for wire in body if wire.get("role") in (*_WITH_CALLS, "function")]
-    for wire, position in zip(wires, speaking, strict=True):
-        if wire["role"] == "assistant":
-            calls = wire.get(CALLS) or ()
-            nameless = "function_call" in wire or any(type(call.get("id")) is not str for call in calls)
-        else:
-            nameless = wire["role"] == "function" or type(wire.get("tool_call_id")) is not str
-        if nameless:
-            found.add(position)
-    return found
+def _is_told_without_id(wire: Wire) -> bool:
+    """Whether a message has a call or a result without an id, which is found otherwise."""
+    role = wire["role"]
+    if role == "tool":
+        return type(wire.get("tool_call_id")) is not str
+    if role != "assistant":
+        return bool(role == "function")
+    for call in wire.get(CALLS) or ():
+        if type(call.get("id")) is not str:
+            return True
+    return "function_call" in wire
 
 
 def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
@@ -165,7 +164,7 @@ class _Runs:
     """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
     user message. `fits`: what is told by its name alone can be told so."""
 
-    __slots__ = ("_count", "_entries", "body", "fits", "joined", "moved", "of", "waiting", "writing")
+    __slots__ = ("_count", "_entries", "body", "first", "fits", "moved", "of", "waiting", "writing")
 
     def __init__(self, writing: Writing) -> None:
         self.writing = writing
@@ -175,11 +174,13 @@ class _Runs:
         self._entries: list[tuple[Path, Path, str]] = []
         self.waiting: list[tuple[Path, str, Wire]] = []
         self.moved: list[Wire] = []
-        self.joined: tuple[int, ...] = ()  # the results whose media have moved to the next message
+        self.first = -1  # the first result whose media are on their way: what stands from there on belongs together
         self._count = 0
 
     def take(self, path: Path, kind: str, part: Wire) -> Wire:
         """Takes a medium; gives the text that stands in its place."""
+        if not self.waiting:
+            self.first = int(path[1])
         self._count += 1
         left = {"type": "text", "text": f"[{kind} {self._count}: see the next user message]"}
         self.waiting.append((path, left["text"], part))
@@ -191,12 +192,12 @@ class _Runs:
         to: Path = ("messages", position, "content", 0) if joins else ("messages", position)
         self._entries += [(path, to, left) for path, left, _ in self.waiting]
         parts = [part for _, _, part in self.waiting]
-        results = tuple(sorted({int(path[1]) for path, _, _ in self.waiting}))
         if joins:
-            self.moved, self.joined = parts, results
+            self.moved = parts
         else:
             self.body.append({"role": "user", "content": parts})
-            self.of.append(results)
+            self.of.append((self.first, self.of[-1][-1]))
+            self.first = -1
         self.waiting = []
         self._count = 0
 

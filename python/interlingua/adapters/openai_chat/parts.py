@@ -43,7 +43,7 @@ from interlingua.adapters._openai_parts import (
     report_media_type,
     report_of_document,
 )
-from interlingua.adapters._verbatim import keep_spelt, lone_text
+from interlingua.adapters._verbatim import Spelt, keep_spelt, lone_text
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
 from interlingua.canonical import json
@@ -503,10 +503,6 @@ OF_THE_MODEL: Final = frozenset((*SAYING, *MEMBERS, "annotations", "prefix"))
 """Members of messages that a turn of the model alone has."""
 
 
-_PLACES: Final = {"user": USER, "tool": TOOL, "function": TOOL, "system": SYSTEM, "developer": SYSTEM}
-"""By the role of a message."""
-
-
 def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
     """The blocks of `content`."""
     content, role = message.get("content"), message["role"]
@@ -517,7 +513,12 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
     if content is None:
         return []
     if type(content) is list:
-        return [_placed(part_from_wire(part, reading), _PLACES[role], reading) for part in content]
+        blocks = [part_from_wire(part, reading) for part in content]
+        for block in blocks:
+            if block["type"] != "text" or "refusal" in block:
+                usual = block["type"] == "image" and role == USER and is_image_source(block, reading.endpoint)
+                reading.unusual = reading.unusual or not (usual or block["type"] == "opaque")
+        return blocks
     if type(content) is not dict:
         raise TypeError("content")
     return [_as_text(content, reading)]
@@ -541,14 +542,6 @@ def _as_text(content: Any, reading: Reading) -> Block:
     return {"type": "text", "text": json.dumps(content).decode()}
 
 
-def _placed(block: Block, place: str, reading: Reading) -> Block:
-    """A block that was just read, of which is seen whether its place takes it."""
-    usual = block["type"] == "image" and place == USER and is_image_source(block, reading.endpoint)
-    if (block["type"] in _SUPPORTS and not usual) or block.get("refusal"):
-        reading.unusual = True
-    return block
-
-
 def _assistant_part(part: Wire, reading: Reading) -> Block:
     if part.get("type") in PARTS and (block := thinking_part_from_wire(part, reading)) is not None:
         return block
@@ -567,7 +560,8 @@ def finish_reading(
     message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, word: str | None
 ) -> Message:
     """What all messages have: a name, a cache hint, own members; `word` is that for the form of its content."""
-    kept.fields.update(kept.others(message, known))
+    if not within(message, known):
+        kept.fields.update(kept.others(message, known))
     if "name" in message and "name" in known and read["role"] != "tool":
         _read_name(message["name"], read, kept, reading)
     if kept.fields:
@@ -575,14 +569,15 @@ def finish_reading(
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
     reading.mark(read, kept.fields, kept.places)
-    return keep_places(read, kept, word, reading)
+    return keep_places(read, kept.spelt, word, reading)
 
 
-def keep_places(read: Message, kept: Kept, word: str | None, reading: Reading) -> Message:
+def keep_places(read: Message, spelt: Spelt, word: str | None, reading: Reading) -> Message:
     """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
     if word is not None:
-        kept.spelt["/content"] = {"word": word}
-    keep_spelt(read, kept.spelt, reading.endpoint, by_role=True)
+        spelt["/content"] = {"word": word}
+    if spelt:
+        keep_spelt(read, spelt, reading.endpoint, by_role=True)
     return read
 
 

@@ -48,25 +48,45 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    state = response.get("provider_state")
-    if state is not None and endpoint.owns(state):
-        return _own_body(response, endpoint, loss)
+    body, first, *others = _by_rule(response, endpoint, loss, created)
+    view = put_back_item(response, {**body, _FIRST: first}, endpoint, loss.entries, loss)
+    for position, choice in enumerate(response.get("alternatives") or ()):
+        others[position] = put_back_item(choice, others[position], endpoint, [], loss)
+    if _FIRST in view:
+        view["choices"] = [view.pop(_FIRST), *others]
+    return view
+
+
+_FIRST: Final = "choice"
+"""Where the first choice stands beside the other members of an answer, to be compared: it is the answer, others are for
+themselves."""
+
+
+def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 0) -> list[Wire]:
+    """An answer by the rules of the wire, but for messages of this provider, which are as they came: the body without its
+    choices, and each choice."""
     writing = Writing(response, endpoint, loss, answering=True)
-    choices = [_played_choice(response, 0, writing)]
-    for choice in response.get("alternatives") or ():
-        choices.append(_played_choice(choice, len(choices), writing))
-    body: Wire = {
-        "id": response.get("id") or answer_id(response),
-        "object": "chat.completion",
-        "created": created,
-        "model": _model(response) or endpoint.model or "",  # clients require it
-        "choices": choices,
-    }
+    own = writing.same_origin
+    body: Wire = {}
+    if not own:  # clients require these
+        body = {"id": "", "object": "chat.completion", "created": created, "model": endpoint.model or ""}
+    if identity := response.get("id") or (None if own else answer_id(response)):
+        body["id"] = identity
+    if model := _model(response):
+        body["model"] = model
     if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, endpoint, own=False)
-        report_usage(response, _UNCOUNTED, loss)
+        body["usage"] = usage_to_wire(usage, endpoint, own=own)
+        if body["usage"] is not usage.get("raw"):
+            report_usage(response, _UNCOUNTED, loss)
+    fields = writing.owned(response).get("fields") or NOTHING
+    choices = [_choice_to_wire(response, 0, fields.get(_FIRST) or NOTHING, writing)]
+    for position, choice in enumerate(response.get("alternatives") or (), 1):
+        choices.append(_choice_to_wire(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
     report_rest(response, loss)
-    return body
+    for name, value in fields.items():
+        if name != _FIRST:
+            body.setdefault(name, value)
+    return [body, *choices]
 
 
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
@@ -78,86 +98,42 @@ def _model(response: Response) -> str | None:
     return model[model.find(":") + 1 :] or model if model is not None else None
 
 
-def _own_body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
-    """An answer of this provider, as it came."""
-    body, choice, *others = _by_rule(response, endpoint, loss)
-    alternatives = response.get("alternatives") or ()
-    view = put_back_item(response, {**body, _FIRST: choice}, endpoint, loss.entries, loss)
-    choices = [put_back_item(item, wire, endpoint, [], loss) for item, wire in zip(alternatives, others, strict=True)]
-    if _FIRST in view:
-        view["choices"] = [view.pop(_FIRST), *choices]
-    return view
-
-
-_FIRST: Final = "choice"
-"""Where the first choice stands beside the other members of an answer, to be compared: it is the answer, others are for
-themselves."""
-
-
-def _by_rule(response: Response, endpoint: Endpoint, loss: Loss) -> list[Wire]:
-    """An answer of this provider by the rules, its messages as they came: the body without its choices, and each choice."""
-    writing = Writing(response, endpoint, loss, answering=True)
-    body: Wire = {}
-    if "id" in response:
-        body["id"] = response["id"]
-    if (model := _model(response)) is not None:
-        body["model"] = model
-    if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, endpoint, own=True)
-        if body["usage"] is not usage.get("raw"):
-            report_usage(response, _UNCOUNTED, loss)
-    fields = writing.owned(response).get("fields") or NOTHING
-    choices = [_own_choice(response, 0, fields.get(_FIRST) or NOTHING, writing)]
-    for position, choice in enumerate(response.get("alternatives") or (), 1):
-        choices.append(_own_choice(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
-        report_rest(choice, loss, ("alternatives", position - 1))
-    report_rest(response, loss)
-    for name, value in fields.items():
-        if name != _FIRST:
-            body.setdefault(name, value)
-    return [body, *choices]
-
-
 def answer_id(response: Mapping[str, Any]) -> str:
     """An id for an answer that has none: the same answer gets the same id."""
     said = response.get("message", {}).get("id") or repr(response.get("message"))
     return "chatcmpl-" + hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 
-def _own_choice(choice: dict[str, Any], position: int, fields: Mapping[str, Any], writing: Writing) -> Wire:
-    path, content, loss = message_path(position), choice["message"]["content"], writing.loss
+def _choice_to_wire(choice: dict[str, Any], position: int, fields: Mapping[str, Any], writing: Writing) -> Wire:
+    path, loss, own = message_path(position), writing.loss, writing.same_origin
+    content, place = choice["message"]["content"], path[:-1]
+    if not own:
+        content = as_told(content, writing.dialect)
+    word = finish_to_wire(choice, content, own=own)
     message = answer_to_wire(choice["message"], path, writing)
-    wire: Wire = {"index": position, "message": message, "logprobs": choice.get("logprobs")}
-    wire["finish_reason"] = word = finish_to_wire(choice, content, own=True)
+    logprobs = choice.get("logprobs") if own else _played_logprobs(choice, place, writing)
     stop = stop_to_wire(choice, content, writing.dialect)
-    for name, value in fields.items():
-        if wire.get(name) is None:
-            wire[name] = value
+    wire: Wire = {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word}
+    if own:
+        here = f"{pointer(path)}/"
+        reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(here)]
+        wire["message"] = put_back_item(choice["message"], message, writing.endpoint, reported, loss)
+        for name, value in fields.items():
+            if wire.get(name) is None:
+                wire[name] = value
+    else:
+        report_stateless(choice, loss, place)
     wire.update(stop)
-    place = f"{pointer(path)}/"
-    reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(place)]
-    wire["message"] = put_back_item(choice["message"], message, writing.endpoint, reported, loss)
-    _report_end(choice, content, word, stop, path[:-1], writing)
+    if not stop:
+        report_end(choice, finish_from_wire(word, content), loss, place)
+        report_stop_sequence(choice, loss, place)
+    if position:
+        report_rest(choice, loss, place)
     return wire
 
 
 def message_path(position: int) -> Path:
     return ("message",) if position == 0 else ("alternatives", position - 1, "message")
-
-
-def _played_choice(choice: dict[str, Any], position: int, writing: Writing) -> Wire:
-    path = message_path(position)
-    place = path[:-1]
-    content = as_told(choice["message"]["content"], writing.dialect)
-    word = finish_to_wire(choice, content, own=False)
-    message = answer_to_wire(choice["message"], path, writing)
-    logprobs = _played_logprobs(choice, place, writing)
-    stop = stop_to_wire(choice, content, writing.dialect)
-    _report_end(choice, content, word, stop, place, writing)
-    report_stateless(choice, writing.loss, place)
-    if position:
-        report_rest(choice, writing.loss, place)
-    return {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word, **stop}
 
 
 def _played_logprobs(choice: dict[str, Any], path: Path, writing: Writing) -> Wire | None:
@@ -214,19 +190,6 @@ def stop_to_wire(
     if not member or not text or choice["finish_reason"] != "stop_sequence":
         return NOTHING
     return {member: text} if finish_from_wire("stop", content) == "stop" else NOTHING
-
-
-def _report_end(
-    choice: dict[str, Any],
-    content: list[dict[str, Any]],
-    word: str | None,
-    stop: Mapping[str, Any],
-    path: Path,
-    writing: Writing,
-) -> None:
-    if not stop:
-        report_end(choice, finish_from_wire(word, content), writing.loss, path)
-        report_stop_sequence(choice, writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

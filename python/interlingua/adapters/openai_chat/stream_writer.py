@@ -242,7 +242,7 @@ class _Writer(Writer):
             case "tool_use" if told.kind == "whole":
                 folded = self._folded(block)
                 writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
-                call = call_to_wire(block, 0, ("message",), writing, {"messages": []})
+                call = call_to_wire(block, 0, ("message",), writing)
                 return {CALLS: [{**call, "index": told.number}]}
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": told.number}]}

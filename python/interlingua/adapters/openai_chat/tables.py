@@ -154,9 +154,9 @@ class Kept:
 
     __slots__ = ("fields", "places", "spelt")
 
-    def __init__(self) -> None:
+    def __init__(self, spelt: Spelt | None = None) -> None:
         self.fields: dict[str, Any] = {}
-        self.spelt: Spelt = {}
+        self.spelt: Spelt = {} if spelt is None else spelt
         self.places: dict[str, Any] = {}
 
     def silent(self, value: Any, *place: str) -> None:

@@ -305,7 +305,7 @@ _CUSTOM_CALL: Final = Row(
 )
 
 
-def call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
+def call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
     name = writing.tool_name(block["name"])
     if name != block["name"]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, keep_item, lone_text, without_index
+from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, Spelt, keep_item, lone_text, without_index
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SAYING,
@@ -49,7 +49,6 @@ from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Message = dict[str, Any]
-Request = dict[str, Any]
 
 # the members in their order
 REASONING: Final = 0
@@ -189,25 +188,38 @@ def _is_worded(part: Wire) -> bool:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def assistant_to_wire(message: Message, position: int, writing: Writing, request: Request) -> Wire:
+def assistant_to_wire(message: Message, position: int, writing: Writing) -> Wire:
     """An assistant's message of the history, which stands at `position` in the request."""
-    content = message["content"]
     path: Path = ("messages", position)
-    if (plain := _plain_turn(message, content, path, writing, request)) is not None:
-        return plain
-    turn = Turn(path, writing)
+    plain = _plain_turn(message, path, writing)
+    return _sorted(Turn(path, writing), message) if plain is None else plain
+
+
+def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
+    """The message of an answer, at its place in the response."""
+    plain = None if writing.same_origin else _plain_turn(message, path, writing)
+    wire = _sorted(Turn(path, writing, answer=True), message) if plain is None else plain
+    if not writing.same_origin:
+        wire.setdefault("refusal", None)
+    return wire
+
+
+def _sorted(turn: Turn, message: Message) -> Wire:
+    """A turn whose blocks are sorted into the members of the wire."""
+    content, path, writing = message["content"], turn.path, turn.writing
     for index, block in enumerate(content):
-        _place(block, index, content, turn, request)
+        _place(block, index, content, turn)
     state = writing.owned(message)
     wire = _turn_to_wire(turn, content, state, path, writing)
-    if turn.texts or DETAILS in wire or writing.dialect.get("reasoning_replay_required"):
+    if turn.texts or DETAILS in wire or (writing.dialect.get("reasoning_replay_required") and not turn.answer):
         _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
     turn.report_moves()
     return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
 
 
-def _plain_turn(message: Message, content: list[Block], path: Path, writing: Writing, request: Request) -> Wire | None:
+def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
     """The turn that most are: a text, calls, or a text before calls. None for any other."""
+    content: list[Block] = message["content"]
     if len(message) > 2 and not is_bare(message):
         return None
     wire: Wire = {"role": "assistant", "content": None}
@@ -226,54 +238,31 @@ def _plain_turn(message: Message, content: list[Block], path: Path, writing: Wri
         block = content[index]
         if block["type"] != "tool_use" or writing.is_legacy(block):
             return None
-    wire["tool_calls"] = [
-        call_to_wire(content[index], index, path, writing, request) for index in range(begin, len(content))
-    ]
+    wire["tool_calls"] = [call_to_wire(content[index], index, path, writing) for index in range(begin, len(content))]
     return wire
 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
     loss = Loss()
-    request = {"messages": [message], "provider_state": endpoint.state()}
-    written = assistant_to_wire(message, 0, Writing(request, endpoint, loss), request)
+    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, loss)
+    written = assistant_to_wire(message, 0, writing)
     keep_item(message, raw, written, endpoint, loss.entries, by_role=True)
 
 
-def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
-    """The message of an answer, at its place in the response."""
-    content = message["content"]
-    if not writing.same_origin and len(message) == 2:
-        if (plain := _plain_turn(message, content, path, writing, {"messages": [message]})) is not None:
-            plain["refusal"] = None
-            return plain
-    turn = Turn(path, writing, answer=True)
-    for index, block in enumerate(content):
-        _place(block, index, content, turn, {"messages": [message]})
-    state = writing.owned(message)
-    wire = _turn_to_wire(turn, content, state, path, writing)
-    if turn.texts or DETAILS in wire:
-        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
-    turn.report_moves()
-    wire = finish_message(message, wire, state, path, writing)
-    if not writing.same_origin:
-        wire.setdefault("refusal", None)
-    return wire
-
-
-def _place(block: Block, index: int, content: list[Block], turn: Turn, request: Request) -> None:
+def _place(block: Block, index: int, content: list[Block], turn: Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     match block["type"]:
         case "tool_use":
             turn.stands(CALLS_LAST, index)
-            turn.calls.append(call_to_wire(block, index, turn.path, writing, request))
+            turn.calls.append(call_to_wire(block, index, turn.path, writing))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return
         case "text" if block.get("refusal") and writing.dialect.get("refusals") is False:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-            _place({**block, "refusal": False}, index, content, turn, request)
+            _place({**block, "refusal": False}, index, content, turn)
             return
         case "text" if block.get("refusal") and turn.answer and not writing.same_origin:
             _place_refusal(block, index, turn)
@@ -518,9 +507,9 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
-    kept = Kept()
+    spelt: Spelt = {}
     if calls:
-        calls = without_index(calls, CALLS, kept.spelt)
+        calls = without_index(calls, CALLS, spelt)
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -530,7 +519,8 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         reading.turn()
         for call in calls:
             blocks.append(call_from_wire(call, reading))
-        return keep_places({"role": "assistant", "content": blocks}, kept, word, reading)
+        return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
+    kept = Kept(spelt)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
     said: list[Block] = []
     if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
