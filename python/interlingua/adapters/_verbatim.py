@@ -111,8 +111,7 @@ class Items:
         if not came_otherwise(self.items):
             return written
         if not written:
-            came = came_of(self.items[0], self.endpoint)
-            return self._group(came, 0, written) if came is not None and "whole" in came else written
+            return self._vanished()
         found: list[Any] = []
         at = 0
         while at < len(written):
@@ -129,6 +128,14 @@ class Items:
                 found.append(self._one(came, positions, written[at]))
                 at += 1
         return found
+
+    def _vanished(self) -> list[Any]:
+        """Items of which nothing is written, as they came."""
+        for position in range(len(self.items)):
+            came = self._came(position)
+            if came is not None and came.get("written") == []:
+                return self._group(came, position, [])
+        return []
 
     def _came(self, position: int) -> dict[str, Any] | None:
         item = self.items[position]
@@ -308,14 +315,15 @@ _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+
 """The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
-def _groups(
-    raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, int, list[Any], list[Any]]]:
-    """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
-    what is written."""
+_Group = tuple[int, int, int, list[Any], list[Any]]
+"""The first canonical item, the one past the last, and the first one that is written; what came, and what is written."""
+
+
+def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
+    """What belongs together."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
         return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
-    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
+    groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
@@ -335,13 +343,18 @@ def _groups(
                 right += 1
                 grew = True
         first, past = max(first, 0), max(past, 0)
-        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
-        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
-            before = groups.pop()
-            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
-            home = before[2] if before[4] else home
-        groups.append((first, past, first if home < 0 else home, came, said))
+        group = (first, past, first if home < 0 else home, came, said)
+        # what vanished belongs to what stands behind it, what was added to what stands before it
+        groups.append(_joined(groups.pop(), group) if groups and not (groups[-1][4] and came) else group)
+    if len(groups) > 1 and not groups[-1][4]:  # what vanished at the end belongs to what stands before it, too
+        last = groups.pop()
+        groups.append(_joined(groups.pop(), last))
     return groups
+
+
+def _joined(before: _Group, behind: _Group) -> _Group:
+    home = before[2] if before[4] else behind[2]
+    return before[0], max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
 
 
 def _are_paired(positions: Positions) -> bool:
