@@ -445,10 +445,15 @@ def test_a_malformed_request_is_refused_at_its_place(body: dict[str, Any], path:
         {"type": "hologram", "beams": 3},
         {"role": "user", "content": "a message in a message"},
         {"type": "text", "text": "a", "cache_control": {"type": "ephemeral", "ttl": "soon"}},
+        {"type": "text", "text": ""},
+        {"type": "refusal", "refusal": "No."},
+        {"type": "input_audio", "input_audio": "https://example.com/a.wav"},
+        {"type": "document_url", "document_url": "https://example.com/a.pdf", "document_name": "a"},
     ],
 )
 def test_a_part_that_cannot_be_read_is_kept_whole(part: dict[str, Any]) -> None:
-    again({"model": "m", "messages": [{"role": "user", "content": [part]}]})
+    for role in ("user", "assistant", "system"):
+        again({"model": "m", "messages": [{"role": role, "content": [part]}, {"role": "user", "content": "a"}]})
 
 
 @pytest.mark.parametrize(
@@ -801,6 +806,54 @@ def test_an_own_turn_without_its_calls_is_filled() -> None:
     written, loss = lawful(read)
     assert written["messages"] == [{"role": "assistant", "content": "(empty)"}]
     assert [entry["code"] for entry in loss] == ["filler"]
+
+
+def test_members_that_say_nothing_stay_with_the_role_that_they_came_in() -> None:
+    read = again({"model": "gpt-x", "messages": [{"role": "assistant", "content": "Hi.", "refusal": None}]})
+    read["messages"][0]["role"] = "user"
+    written, _ = lawful(read)
+    assert written["messages"] == [{"role": "user", "content": "Hi."}]
+
+
+def test_an_index_says_where_a_call_stands_now() -> None:
+    calls = [
+        {"index": n, "id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in (0, 1)
+    ]
+    tools = [{"role": "tool", "tool_call_id": f"c{n}", "content": "ok"} for n in (0, 1)]
+    read = again({"model": "gpt-x", "messages": [{"role": "assistant", "content": None, "tool_calls": calls}, *tools]})
+    assert "encoding" not in read["messages"][0]["content"][0]["provider_state"]
+    del read["messages"][0]["content"][0], read["messages"][1]
+    written, _ = lawful(read)
+    assert [(one["index"], one["id"]) for one in written["messages"][0]["tool_calls"]] == [(0, "c1")]
+
+
+@pytest.mark.parametrize("wire_id", [{}, {"id": None}])
+def test_calls_that_came_without_ids_get_some_where_a_new_result_names_one(wire_id: dict[str, Any]) -> None:
+    calls = [{**wire_id, "type": "function", "function": {"name": name, "arguments": "{}"}} for name in ("a", "b")]
+    tools = [{"role": "tool", "content": name} for name in ("a", "b")]
+    read = again({"model": "gpt-x", "messages": [{"role": "assistant", "content": None, "tool_calls": calls}, *tools]})
+    answered = read["messages"][2]["content"][0]["tool_use_id"]
+    read["messages"][2] = said("tool", {"type": "tool_result", "tool_use_id": answered, "content": [text("c")]})
+    written, loss = lawful(read)
+    assert not loss
+    asked = [one["id"] for one in written["messages"][0]["tool_calls"]]
+    assert asked == [message["tool_call_id"] for message in written["messages"][1:]]
+
+
+def test_media_of_results_stand_where_they_came_until_one_of_them_is_edited() -> None:
+    """What is written of a run of results is put back as a whole: a medium is neither lost nor told twice."""
+    calls = [{"id": f"c{n}", "type": "function", "function": {"name": "f", "arguments": "{}"}} for n in (0, 1)]
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+    tools: list[dict[str, Any]] = [
+        {"role": "tool", "tool_call_id": "c0", "content": [{"type": "text", "text": "shot"}, picture]},
+        {"role": "tool", "tool_call_id": "c1", "content": "ok"},
+    ]
+    asked = {"role": "assistant", "content": None, "tool_calls": calls}
+    read = again({"model": "gpt-x", "messages": [asked, *tools, {"role": "user", "content": "and?"}]})
+    read["messages"][2]["content"][0]["content"] = [text("done")]
+    written, loss = lawful(read)
+    assert [entry["code"] for entry in loss] == ["media_moved"]
+    assert written["messages"][3]["content"] == [picture, {"type": "text", "text": "and?"}]
 
 
 def test_free_text_calls_of_a_provider_go_back_to_it() -> None:

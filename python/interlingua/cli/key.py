@@ -49,4 +49,4 @@ def key(
         lines = (f"AWS_{member.upper()}={value}\n" for member, value in told["aws"].items())
         write("".join(lines).encode())
     if "row" in told:
-        say(f"put its row into the file of keys: {json.dumps(told['row']).decode()}")
+        say(f"put its row into the list `keys` of the file for serve --keys: {json.dumps(told['row']).decode()}")

@@ -23,7 +23,7 @@ from interlingua.gateway.gateway import Gateway, Operation
 from interlingua.gateway.guard import Guard
 from interlingua.gateway.inspector import paths
 from interlingua.gateway.metrics import CONTENT_TYPE
-from interlingua.gateway.refusals import Refused, not_found
+from interlingua.gateway.refusals import Refused
 
 
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
@@ -38,12 +38,13 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
         scope = {"type": "http", "method": method, "path": path}
         return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
-    async def elsewhere(request: Request, _: Exception) -> Response:
+    async def elsewhere(request: Request, problem: Exception) -> Response:
         if gateway.passing is not None:
             passed = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
             if passed is not None:
                 return passed
-        return refused(request, _unknown(request, stored=gateway.objects is not None))
+        status = problem.status_code if isinstance(problem, HTTPException) else 404
+        return refused(request, _unknown(request, status, stored=gateway.objects is not None))
 
     of_faces = faces.routes(gateway)
     routes = all_routes(gateway, of_faces)
@@ -82,10 +83,11 @@ def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) ->
     return answer
 
 
-def _unknown(request: Request, *, stored: bool) -> Refused:
+def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
     served = [f"{method} {path}" for method, path in faces.alike(request, stored=stored)]
     asked = f"{request.method} {request.url.path[:200]}"
-    return not_found(f"this gateway does not serve {asked}; there are {', '.join(dict.fromkeys(served))}")
+    told = f"this gateway does not serve {asked}; there are {', '.join(dict.fromkeys(served))}"
+    return Refused("not_found", told, status)
 
 
 def _own(gateway: Gateway) -> list[BaseRoute]:

@@ -366,7 +366,7 @@ class Running:
             "%s %s → %s: %d%s in %.3f s",
             call.adapter,
             call.asked or "-",
-            call.model or "-",
+            call.model or next(iter((call.route or {}).get("models", ())), "-"),
             status,
             f" {call.category}" if call.category else "",
             call.took,

@@ -106,8 +106,13 @@ def may_stand(kind: str, place: str) -> bool:
 def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
     kind = string(item["type"])
-    # its mark counts among those of the request, and cannot be taken back
-    reading.unusual = reading.unusual or "cache_control" in item or not may_stand(kind, place)
+    reading.unusual = reading.unusual or not may_stand(kind, place)
+    if "cache_control" in item:
+        hint = cache_from_wire(item["cache_control"])
+        if hint is None:
+            reading.unusual = True
+        else:
+            reading.mark(hint)
     return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
 
 

@@ -264,6 +264,11 @@ def block_from_part(part: Wire, place: str, reading: Reading) -> Block:
     return _opaque_part(part, place, reading) if block is None else block
 
 
+def is_call(part: Wire, writing: Writing) -> bool:
+    """Whether a part of the model is read as a call."""
+    return block_from_part(part, MODEL, writing.reader())["type"] == "tool_use"
+
+
 def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
     """The calls and results that are shaped as nearly all are."""
     if place == MODEL and type(call := part.get("functionCall")) is dict and len(call) == 2:

@@ -4,11 +4,10 @@ OpenAI Chat Completions, and the dialects of everybody else who speaks it.
 Wire:  POST /chat/completions, answers as JSON or as server-sent events, documented state 2026-11.
 Spec:  spec/adapters/openai_chat.md
 
-Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`, how a
-thing was spelt in `encoding`, so a request that was read here is written back as it was. A request of any other origin is
+Strategy: every wire message is one canonical message. What the contract has no word for rides along in `fields`. A request is
 mended into what the wire accepts: results directly behind their calls, media out of tool messages, names and ids in the
-grammar, nothing empty. The chunks of a stream are patches on the answer as if it came whole, which is read at the end, so
-that both ways give the same.
+grammar, nothing empty. What was read here is compared with that once, and goes back as it came (`_verbatim`). The chunks of a
+stream are patches on the answer as if it came whole, which is read at the end, so that both ways give the same.
 
 The sections: tables · parts (content) · reasoning and its settings · tools · messages and turns (the blocks of an assistant
 sorted into members) · requests · responses · stream choices, reader and writer.

@@ -3,8 +3,7 @@ Reasoning: the places where the dialects of this wire put it in assistant messag
 
 `reasoning_content`, `reasoning` and `reasoning_text` (GitHub Copilot) hold plain text, `reasoning_details` typed items
 (OpenRouter), and Mistral has a part `thinking` among the content, Databricks a part `reasoning`. Providers that send
-details often send their text a second time under `reasoning`: it is read once, and the message's form remembers to write
-it twice.
+details often send their text a second time under `reasoning`: it is read once, and written twice.
 
 Reasoning is asked for by a word (`reasoning_effort`), OpenRouter's object `reasoning`, an object `thinking` beside the word, or
 a switch `enable_thinking` beside a budget, as the dialect's `reasoning_control` says. What a provider takes besides (the

@@ -254,7 +254,7 @@ _WRITERS: Final[dict[str, Writer[Writing]]] = {
 def from_wire_request(
     wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[Request, list[Entry]]:
-    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
+    """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option or a field, or as it came.
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """

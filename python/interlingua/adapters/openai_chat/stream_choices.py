@@ -372,13 +372,13 @@ class Choice(Blocks):
             if kind == "refusal":
                 block["refusal"] = True
             elif kind == "thinking":
-                block["provider_state"] = self.reading.state(encoding=self._spelling(key))
+                block["provider_state"] = self.reading.state(encoding=self._place_of(key))
             self._open(kind, key, block)
         if text:
             self.pieces.append(text)
             self.more(self.open, "thinking" if kind == "thinking" else "text", text)
 
-    def _spelling(self, key: str | int | None) -> dict[str, Any]:
+    def _place_of(self, key: str | int | None) -> dict[str, Any]:
         """Where reasoning stands, as it can be told when it begins."""
         if key == PART and self.parts and self.parts[-1].get("type") == "reasoning":
             return {"member": PART, "type": "reasoning"}

@@ -180,10 +180,7 @@ class _Writer(Writer):
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
         replay = self.endpoint.dialect.get("reasoning_replay")
-        return self._form(block).get("member") or (replay if replay != "none" else None)
-
-    def _form(self, block: Block) -> Mapping[str, Any]:
-        return self.writing.encoding_of(block)
+        return self.writing.encoding_of(block).get("member") or (replay if replay != "none" else None)
 
     def _next_call(self, choice: int) -> int:
         """The index of a further call of a choice."""
@@ -209,7 +206,7 @@ class _Writer(Writer):
         return None, self._chunk(told.choice, delta)
 
     def _thinking(self, told: OpenBlock) -> Wire:
-        kind = self._form(told.block).get("type")
+        kind = self.writing.encoding_of(told.block).get("type")
         match self._place(told.block):
             case "reasoning_details":
                 body = "summary" if kind == "reasoning.summary" else "text"
@@ -252,7 +249,7 @@ class _Writer(Writer):
                 return self._part(block, state, empty=not told.sent)
             case "redacted_thinking" if self._place(block) == DETAILS:
                 return self._detail(block, told.index)
-            case "image" if self._form(block).get("member") == "images":
+            case "image" if self.writing.encoding_of(block).get("member") == "images":
                 return {"images": [part_to_wire(block, (), self.writing, USER)]}
             case "audio" if "id" in state:
                 return {"audio": audio_to_wire(block, state)}
@@ -274,7 +271,7 @@ class _Writer(Writer):
         proof: Wire = {"signature": block["signature"]} if "signature" in block else {}
         if not fields and not proof and not (state and empty):
             return {}
-        if self._form(block).get("type") == "reasoning":
+        if self.writing.encoding_of(block).get("type") == "reasoning":
             summary = [{"type": "summary_text", "text": "", **proof}]
             return {PART: [{**fields, "type": "reasoning", "summary": summary}]}
         return {PART: [{**fields, **proof, "type": "thinking", "thinking": []}]}
