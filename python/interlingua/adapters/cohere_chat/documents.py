@@ -88,6 +88,7 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
             if type(document["id"]) is not str:
                 raise TypeError("id")
             state["id"] = document["id"]
+            reading.document(document["id"])
         if fields := {name: value for name, value in document.items() if name not in ("id", "data")}:
             state["fields"] = fields
     elif type(document) is str:

@@ -118,7 +118,7 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
 def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block]:
     """The blocks of `content`."""
     content = message.get("content")
-    if not content and not message.get("tool_calls"):
+    if not content and (role != ASSISTANT or not message.get("tool_calls")):
         reading.unusual = True
     if content is None or content == "":
         return []
