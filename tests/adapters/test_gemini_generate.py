@@ -638,6 +638,27 @@ def test_a_result_is_called_as_it_came_while_it_is_read_as_that_of_its_call(name
     assert [part["functionResponse"]["name"] for part in edited["contents"][2]["parts"]] == ["other", "look_up"]
 
 
+@pytest.mark.parametrize("role", [{}, {"role": "user"}, {"role": None}])
+def test_a_member_of_a_content_that_nobody_knows_is_lost_elsewhere(role: dict[str, Any]) -> None:
+    body = {"contents": [{"parts": [{"text": "Oslo?"}], "mood": "calm", **role}]}
+    request = read(body)
+    assert written(request) == body
+
+    there = project(request, registry.endpoint(adapter="openai_chat", model="gpt-4.1"))
+    assert [entry["path"] for entry in there.loss] == ["/messages/0/provider_state/fields/mood"]
+
+
+def test_a_stand_in_signs_the_call_and_no_item_before_it() -> None:
+    odd = {"functionCall": {"name": "f", "args": [1]}}
+    request = read({"contents": [USER, {"role": "model", "parts": [odd]}]})
+    request["messages"][1]["content"].append({"type": "tool_use", "id": "tu_9", "name": "f", "input": {}})
+
+    assert written(request)["contents"][1]["parts"] == [
+        odd,
+        {"functionCall": {"name": "f", "args": {}}, "thoughtSignature": SENTINEL},
+    ]
+
+
 def test_an_image_in_other_letters_is_kept_once_and_goes_back_beside_an_edit() -> None:
     data = "_-_8" * 1000
     body = {

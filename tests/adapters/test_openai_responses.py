@@ -409,6 +409,23 @@ def test_a_result_of_a_call_that_the_provider_keeps() -> None:
         wire.to_wire(request, OPENAI)
 
 
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "output_text", "annotations": []},
+        {"type": "output_text", "text": ""},
+        {"type": "output_text", "text": "x", "phase": "x"},
+        {"type": "text", "text": "x", "annotations": None},
+    ],
+)
+@pytest.mark.parametrize("around", [{}, {"id": "msg_1"}, {"type": "message", "status": "incomplete"}])
+def test_a_lone_part_comes_back_as_it_was(part: Data, around: Data) -> None:
+    body: Data = {"model": "gpt-5.2", "input": [{"role": "assistant", "content": [part], **around}]}
+
+    request, _ = wire.from_wire_request({"body": body}, OPENAI, DERIVED_IDS)
+    assert difference(body, wire.to_wire(request, OPENAI)[0]["body"]) is None
+
+
 def test_an_edited_history_keeps_what_was_not_edited() -> None:
     """A text changed in the middle of a history that was read here leaves all else as it was."""
     body: Data = {

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interlingua.adapters._verbatim import keep_item, put_back_item
+from interlingua.adapters._verbatim import Items, keep_item, put_back_item
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
@@ -94,3 +94,20 @@ def test_what_says_nothing_is_put_back_beside_what_is_reported() -> None:
 
     assert put_back_item(item, written, HERE, [entry], loss) == raw
     assert loss.entries == []
+
+
+def test_a_group_is_put_back_where_its_own_items_are_written() -> None:
+    """Another item that is written as one of them is none of it."""
+    items: list[dict[str, Any]] = [{"role": "tool"}, {"role": "user"}, {"role": "user"}]
+    result, empty = {"role": "user", "parts": [{"result": 1}]}, {"role": "user", "parts": [{"text": "(empty)"}]}
+    both, other = {"role": "user", "parts": [{"result": 1}, {"code": 1}]}, {"role": "user", "parts": []}
+    Items(items, "messages", HERE, Loss()).keep(
+        [both, other], [(0, 1), (2,)], [result, empty, empty], [(0,), (1,), (2,)]
+    )
+
+    def put_back(*of: int) -> list[Any]:
+        written = {0: result, 1: empty, 2: empty}
+        return Items(items, "messages", HERE, Loss()).put_back([written[at] for at in of], [(at,) for at in of])
+
+    assert put_back(0, 1, 2) == [both, other]
+    assert put_back(0, 2, 1) == [result, other, empty]

@@ -23,11 +23,8 @@ def is_enveloped(text: str) -> bool:
     return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")
 
 
-def envelop(parts: list[Wire], kind: str, *, failed: bool, spelling: Any = None) -> None:
-    """Writes the line that a result needs into its first text; `kind` is the type of a text part on the wire.
-
-    `spelling` is how a result that was read here had it: as a `part` of its own, or `bare` in a part without other words.
-    """
+def envelop(parts: list[Wire], kind: str, *, failed: bool) -> None:
+    """Writes the line that a result needs into its first text; `kind` is the type of a text part on the wire."""
     first = parts[0] if parts and parts[0].get("type") == kind and isinstance(parts[0].get("text"), str) else None
     if failed:
         line = TOOL_ERROR
@@ -35,15 +32,14 @@ def envelop(parts: list[Wire], kind: str, *, failed: bool, spelling: Any = None)
         line = TOOL_OK
     else:
         return
-    if first is None or spelling == "part":
+    if first is None:
         parts.insert(0, {"type": kind, "text": line})
     else:
-        text = first["text"]
-        parts[0] = {**first, "text": line if spelling == "bare" and not text and len(first) > 2 else f"{line}\n{text}"}
+        parts[0] = {**first, "text": f"{line}\n{first['text']}"}
 
 
-def open_envelope(blocks: list[dict[str, Any]], encoding: dict[str, Any]) -> bool:
-    """Takes the envelope off the first text; notes how it was spelt. Whether it told of a failure."""
+def open_envelope(blocks: list[dict[str, Any]]) -> bool:
+    """Takes the envelope off the first text. Whether it told of a failure."""
     if not blocks or blocks[0]["type"] != "text" or not is_enveloped(blocks[0]["text"]):
         return False
     text = blocks[0]["text"]
@@ -51,11 +47,8 @@ def open_envelope(blocks: list[dict[str, Any]], encoding: dict[str, Any]) -> boo
     if line == TOOL_ERROR and rest == "" and not text.endswith("\n"):
         if len(blocks[0]) > 2:  # the part has more than its text: it stays, without any
             blocks[0] = {**blocks[0], "text": ""}
-            encoding["envelope"] = "bare"
-            return True
-        del blocks[0]
-        if blocks and blocks[0]["type"] == "text":
-            encoding["envelope"] = "part"
+        else:
+            del blocks[0]
         return True
     blocks[0] = {**blocks[0], "text": rest}
     return line == TOOL_ERROR

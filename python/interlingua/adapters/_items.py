@@ -1,15 +1,11 @@
 """
 Items of a wire both ways, by rows: parts, calls, tools, messages.
 
-A wire says once of each member of an item how it is read and how it is written. Whether a value came from this wire, was null,
-was spelt otherwise, is known, or was edited since it was read is asked here and nowhere else:
+A wire says once of each member of an item how it is read and how it is written. How the item was spelt is no matter of a row:
+what is written otherwise than it came is put back by comparison (`_verbatim`), and a reader is told here what may be so.
 
-- A member that `write` would not give as it came has its spelling kept: null, a word, or the raw value. A raw value is put back
-  only while it still reads as what is there now, so an edit is written, fitted and reported like a value of any other origin.
 - A member that no row names is kept for this wire alone (`fields`), and so is an unreadable value of one that is `soft`.
 - A canonical member that no row covers is a loss by construction; what it is called and how grave it is stands in `_UNSAID`.
-
-The spellings stand in the `encoding` of the item's provider state, by the names of the wire's members, under `spelt`.
 """
 
 from collections.abc import Callable, Mapping
@@ -33,18 +29,14 @@ Item = dict[str, Any]
 
 ABSENT: Final = object()
 """Nothing is said: the member is not written."""
-VERBATIM: Final = object()
-"""A spelling without a name: the raw value is kept."""
-MISSING: Final = "absent"
-"""The spelling of a member that was not there, though the wire has it always."""
-
-_PLAIN: Final = object()
 
 
 class Reading(Protocol):
     """What every reader carries."""
 
     endpoint: Endpoint
+    unusual: bool
+    """Whether something may be written otherwise than it came."""
 
 
 class Member:
@@ -52,15 +44,15 @@ class Member:
 
     `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
     for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
-    `spelling` tells how a value was spelt: None as `write` would do it, a word that `respell` understands, or `VERBATIM`.
-    `always`: the wire has the member always; where it was not there, or null, `respell` is told `MISSING`, or None.
+    `usual` tells whether a value is written as it came; without it, all are that are understood.
+    `always`: the wire has the member always.
     `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
     `null`: null is a value like any other.
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "respell", "row",
-        "said", "soft", "spelling", "write",
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "said",
+        "soft", "usual", "write",
     )  # fmt: skip
 
     def __init__(
@@ -69,8 +61,7 @@ class Member:
         covers: tuple[str, ...],
         read: Callable[[Any, Item, Any], None],
         write: Callable[[Item, Any, Path], Any],
-        spelling: Callable[[Any], Any] | None = None,
-        respell: Callable[[Any, Any], Any] | None = None,
+        usual: Callable[[Any], bool] | None = None,
         *,
         always: bool = False,
         needed: bool = False,
@@ -81,8 +72,7 @@ class Member:
         self.covers = covers
         self.read = read
         self.write = write
-        self.spelling = spelling
-        self.respell = respell
+        self.usual = usual
         self.always = always
         self.needed = needed
         self.soft = soft
@@ -169,8 +159,6 @@ def same(wire: str, name: str, kind: type, *, always: bool = False, needed: bool
 
 
 _EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
-_ALONE: Final = "alone"
-"""The spelling of an object in whose place one of its members stands."""
 
 
 def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
@@ -190,30 +178,17 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         raise TypeError("an item must be an object")
     if row.plain and _read_plain(row, wire, item):
         return item
-    spelt: Item = {}
-    fields = _read_members(row, wire, item, reading, spelt)
-    if spelt and getattr(reading, "compares", False):  # the wire puts items back by comparison (`_verbatim`)
-        spelt = {}
-        setattr(reading, "unusual", True)  # noqa: B010
-    if not spelt and not fields:
-        return item
-    encoding: Item = {"spelt": spelt} if spelt else {}
-    if fields and row.mark is not None:
-        row.mark.read(fields, item, encoding, reading)
-    if encoding or fields:
-        if "provider_state" not in item:
-            item["provider_state"] = reading.endpoint.state()
-        kept: Item = item["provider_state"]
+    fields = _read_members(row, wire, item, reading)
+    if fields:
+        encoding: Item = {}
+        if row.mark is not None:
+            row.mark.read(fields, item, encoding, reading)
+        state: Item = item.setdefault("provider_state", reading.endpoint.state())
         if fields:
-            kept["fields"] = fields
+            state["fields"] = fields
         if encoding:
-            kept["encoding"] = {**kept.get("encoding", NOTHING), **encoding}
+            state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
     return item
-
-
-def spelt_state(spelt: Item, reading: Reading) -> Item:
-    """The provider state of an item of which nothing is kept but how it was spelt."""
-    return reading.endpoint.state(encoding={"spelt": spelt})
 
 
 def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
@@ -239,20 +214,16 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Item) -> Item:
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
     """Reads by a row; gives the members that it does not name."""
     read = 0
     for name, value in row.tag.items():
         said = wire.get(name, ABSENT)
-        if said == value:
-            read += 1
-        elif said is ABSENT:
-            spelt[name] = MISSING
-        elif said is None or said == "":
-            spelt[name] = None if said is None else {"raw": said}
-            read += 1
-        else:
-            raise TypeError(name)
+        if said != value:
+            if said is not ABSENT and said is not None and said != "":
+                raise TypeError(name)
+            reading.unusual = True
+        read += said is not ABSENT
     fields: Item = {}
     for member in row.members:
         name = member.name
@@ -264,14 +235,13 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
         if raw is ABSENT:
             if member.needed:
                 raise KeyError(name)
-            if member.always:
-                spelt[name] = MISSING
+            reading.unusual = reading.unusual or member.always
             continue
         read += 1
         if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            spelt[name] = None
+            reading.unusual = True
         elif member.row is not None:
             if type(raw) is not dict:
                 if member.soft:
@@ -280,24 +250,21 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Ite
                 if not member.alone:
                     raise TypeError(name)
                 raw = {member.alone: raw}
-                spelt[name] = _ALONE
-            inner: Item = {}
-            if left := _read_members(member.row, raw, item, reading, inner):
+                reading.unusual = True
+            if left := _read_members(member.row, raw, item, reading):
                 fields[name] = left
-            if inner or (member.optional and not raw):
-                spelt[name] = inner
+            reading.unusual = reading.unusual or (member.optional and not raw)
         elif member.soft and not _understands(member, raw, reading):
             fields[name] = raw
         else:
             _read_value(member, raw, item, reading)
-            if member.spelling is not None and (word := member.spelling(raw)) is not None:
-                spelt[name] = {"raw": raw} if word is VERBATIM else word
+            reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.wire:
                 continue
             if raw is None:
-                spelt[name] = None
+                reading.unusual = True
             else:
                 fields[name] = raw
     return fields
@@ -332,7 +299,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if own and state is not None:
         encoding = state.get("encoding") or NOTHING
         fields = state.get("fields")
-    wire = _write_members(row, item, encoding.get("spelt"), writing, path)
+    wire = _write_members(row, item, writing, path)
     if row.mark is not None and item.get("cache") is not None:
         row.mark.write(item["cache"], wire, encoding, (*path, "cache"), writing)
     if fields:
@@ -347,9 +314,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Path) -> Wire:
-    if spelt:
-        return _write_spelt(row, item, spelt, writing, path)
+def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     wire: Wire = dict(row.tag)
     for member in row.members:
         if member.kind is not None:
@@ -357,7 +322,7 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
             if value is not None:
                 wire[member.name] = value
         elif member.row is not None:
-            inner = _write_members(member.row, item, None, writing, path)
+            inner = _write_members(member.row, item, writing, path)
             if inner or not member.optional:
                 wire[member.name] = inner
         elif member.covers:
@@ -365,61 +330,6 @@ def _write_members(row: Row, item: Item, spelt: Any, writing: Writing, path: Pat
             if value is not ABSENT:
                 wire[member.name] = value
     return wire
-
-
-def _write_spelt(row: Row, item: Item, spelt: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
-    """Writes the members of an item as they were spelt when they were read."""
-    wire: Wire = {}
-    for name, value in row.tag.items():
-        word = spelt.get(name, _PLAIN)
-        if word is _PLAIN:
-            wire[name] = value
-        elif type(word) is dict:
-            wire[name] = word.get("raw")
-    for member in row.members:
-        name = member.name
-        word = spelt.get(name, _PLAIN)
-        if member.row is not None:
-            inner = _write_members(member.row, item, word if type(word) is dict else None, writing, path)
-            if inner or not member.optional or type(word) is dict:
-                wire[name] = inner[member.alone] if word == _ALONE and len(inner) == 1 else inner
-            continue
-        if member.kind is not None:
-            value = item.get(member.said)
-            if value is not None:
-                wire[name] = value
-            elif word is None:
-                wire[name] = None
-            continue
-        if type(word) is dict and _still_says(member, word.get("raw"), item, writing):
-            wire[name] = word["raw"]  # as it was read, odd or not: the provider is its judge
-            continue
-        value = member.write(item, writing, path)
-        if member.respell is not None and (type(word) is str or (word is None and member.always)):
-            value = member.respell(word, value)
-        if value is not ABSENT:
-            wire[name] = value
-        elif word is None:
-            wire[name] = None
-    for name in spelt:
-        if spelt[name] is None:
-            wire.setdefault(name, None)
-    return wire
-
-
-def _still_says(member: Member, raw: Any, item: Item, writing: Writing) -> bool:
-    """Whether a raw value that was kept reads as what the item says now."""
-    again: Item = {}
-    try:
-        _read_value(member, raw, again, writing.reader())
-    except (KeyError, TypeError):
-        return False
-    return all(_same(again.get(name, ABSENT), item.get(name, ABSENT)) for name in member.covers)
-
-
-def _same(left: Any, right: Any) -> bool:
-    # true equals 1 in Python, and 1.0 does
-    return left is right or (left == right and arguments_text(left) == arguments_text(right))
 
 
 def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
@@ -500,7 +410,7 @@ def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, so
     """A text. One that the wire wants to be `filled` is odd when it is empty."""
     member = same(wire, name, str, needed=needed, soft=soft)
     if filled:
-        member.spelling = _empty_is_odd
+        member.usual = bool
         member.empty = False
     return member
 
@@ -522,10 +432,6 @@ def by_rule(
 
 def _of_another_type(raw: Any, item: Item, _: Any) -> None:
     raise TypeError("a value of another type")
-
-
-def _empty_is_odd(raw: Any) -> Any:
-    return None if raw else VERBATIM
 
 
 def filled(wire: str, name: str) -> Member:
@@ -576,11 +482,8 @@ def json_text(wire: str) -> Member:
         writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
         return arguments_text(item["input"])
 
-    def spelling(raw: str) -> Any:
+    def usual(raw: str) -> bool:
         parsed = parse_arguments(raw or "{}")
-        return VERBATIM if parsed is not None and arguments_text(parsed) != raw else None
+        return parsed is None or arguments_text(parsed) == raw
 
-    def respell(word: str | None, written: str) -> Any:
-        return ABSENT if word == MISSING and written == "{}" else written
-
-    return Member(wire, ("input", "input_raw"), read, write, spelling, respell, always=True)
+    return Member(wire, ("input", "input_raw"), read, write, usual, always=True)

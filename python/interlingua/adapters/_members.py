@@ -203,9 +203,9 @@ def _is_empty(value: Any, row: Row) -> bool:
     """Whether a list, an object of members, or a text that may be an object says nothing."""
     if value or type(value) not in (list, dict, str):
         return False
-    if type(value) is str:
-        return row.kind == TEXT_OR_OBJECT
-    return row.kind in _LISTS if type(value) is list else type(row.kind) is dict and row.read is None
+    if type(value) is list:
+        return row.kind in _LISTS
+    return row.kind == TEXT_OR_OBJECT or (type(value) is dict and type(row.kind) is dict and row.read is None)
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
@@ -428,7 +428,7 @@ class Body:
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
         for name, raw in body.items():
-            if raw and above + name in self.apart:
+            if raw and name in written and above + name in self.apart:
                 continue
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint, note
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -26,7 +25,7 @@ from interlingua.adapters._members import (
     scalar,
     within,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, TOOLS, Target, can_be_enforced, fits_name
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
 from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
@@ -291,18 +290,6 @@ def record_names(request: Request, called: Iterable[str], endpoint: Endpoint) ->
     found.update(called)
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
         request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
-
-
-def record_quirks(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
-    """Notes what is odd of the tools of a request that was just read: it is left alone then.
-
-    `called` are the names of its calls. A tool whose schema cannot be enforced is marked itself.
-    """
-    record_names(request, called, endpoint)
-    for tool in request.get("tools") or ():
-        schema = tool.get("input_schema") if tool.get("strict") else None
-        if schema is not None and not can_be_enforced(schema):
-            note(tool, "odd", endpoint.state, imprint(tool, TOOLS))
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

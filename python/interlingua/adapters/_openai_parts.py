@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, VERBATIM, Item, Member
+from interlingua.adapters._items import ABSENT, Item, Member
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
 from interlingua.adapters._media import DETAILS, inline, sniff
 from interlingua.adapters._openai_writing import Target
@@ -102,13 +102,13 @@ def _write_detail(block: Item, writing: Target, path: Path) -> Any:
     return ABSENT
 
 
-def _spelt_detail(raw: Any) -> Any:
-    return None if raw in DETAILS else VERBATIM
+def _is_detail(raw: Any) -> bool:
+    return raw in DETAILS
 
 
 def detail(*, soft: bool = False) -> Member:
     """How closely to look at an image."""
-    return Member("detail", ("detail",), _read_detail, _write_detail, _spelt_detail, soft=soft)
+    return Member("detail", ("detail",), _read_detail, _write_detail, _is_detail, soft=soft)
 
 
 def _read_file_name(raw: Any, block: Item, _: Any) -> None:
@@ -181,7 +181,7 @@ class CacheMark:
             if "cache" not in encoding and not writing.takes_marks():
                 loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
                 return
-            if writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
+            if writing.breakpoints >= MOST_BREAKPOINTS:
                 loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
                 return
             writing.breakpoints += 1
@@ -200,7 +200,7 @@ def _read_index(raw: Any, _: Item, __: Any) -> None:
         raise TypeError("index")
 
 
-INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: VERBATIM, soft=True)
+INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: False, soft=True)
 """The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""
 
 

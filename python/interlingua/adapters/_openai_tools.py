@@ -10,7 +10,7 @@ from interlingua.adapters import _free_text as free_text
 from interlingua.adapters import _kit
 from interlingua.adapters._items import same, text
 from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_severity, report_unknown
-from interlingua.adapters._openai_writing import TOOLS, Target
+from interlingua.adapters._openai_writing import Target
 from interlingua.canonical.loss import Path
 
 Tool = dict[str, Any]
@@ -40,8 +40,10 @@ GRAMMAR: Final = same("format", "format", dict)
 
 def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
     """A tool without the demand that its schema is enforced, where the provider cannot do that."""
-    kept = writing.has_quirk(tool, TOOLS)
-    if not writing.refuses_strict(tool.get("input_schema"), (*path, "strict"), kept=kept):
+    if writing.dialect.get("strict_tools") is False:
+        message = "the provider enforces no schema of a function"
+        writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
+    elif not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
         return tool
     return {name: value for name, value in tool.items() if name != "strict"}
 

@@ -17,8 +17,6 @@ from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
 
-TOOLS: Final = "tools"
-"""The place of a tool."""
 _ANY_ID: Final = re.compile("")
 
 
@@ -48,20 +46,9 @@ class Target(_writing.Writing):
         """Whether the provider takes the name of a tool."""
         return fits_name(name, self.dialect)
 
-    def most_marks(self, most: int) -> int:
-        """How many marks for the cache are written: as many as the wire takes, or as were read."""
-        marks = self.encoding.get("marks")
-        return max(most, marks) if type(marks) is int else most
-
     def takes_marks(self) -> bool:
         """Whether the item at hand takes a mark for the cache that it did not come with."""
         return True
-
-    def noted(self, item: Item, oddity: str, value: Any = True) -> bool:
-        """Whether an item was read with an oddity, which is then kept."""
-        return self.whole or (
-            self.same_origin and "provider_state" in item and self.encoding_of(item).get(oddity) == value
-        )
 
     def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""

@@ -112,7 +112,8 @@ class Items:
             return written
         if not written:
             came = came_of(self.items[0], self.endpoint)
-            return self._group(came, 0, written) if came is not None and "whole" in came else written
+            whole = self._group(came, 0, written, of) if came is not None and "whole" in came else None
+            return written if whole is None else whole
         found: list[Any] = []
         at = 0
         while at < len(written):
@@ -122,9 +123,10 @@ class Items:
                 found.append(written[at])
                 at += 1
             elif "whole" in came:
-                taken = len(came["written"]) or 1
-                found += self._group(came, positions[0], written[at : at + taken])
-                at += taken
+                past = at + (len(came["written"]) or 1)
+                whole = self._group(came, positions[0], written[at:past], of[at:past])
+                found += [written[at]] if whole is None else whole
+                at = at + 1 if whole is None else past
             else:
                 found.append(self._one(came, positions, written[at]))
                 at += 1
@@ -147,10 +149,14 @@ class Items:
             return wire
         return _with_content(came["content"], wire) if "content" in came else _respelt(came["spelt"], wire)
 
-    def _group(self, came: dict[str, Any], home: int, said: list[Any]) -> list[Any]:
-        """What is written of a group, as it came where it is written as it was then."""
+    def _group(self, came: dict[str, Any], home: int, said: list[Any], of: Positions) -> list[Any] | None:
+        """A group as it came; None where it is written otherwise, or something else stands in its place."""
+        first, past = home - came.get("before", 0), home + came.get("past", 1)
+        for positions in of:
+            if positions and not first <= min(positions) <= max(positions) < past:
+                return None
         if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
-            return said
+            return None
         return list(came["whole"])
 
     def _is_reported(self, came: dict[str, Any], home: int) -> bool:
@@ -309,14 +315,15 @@ _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+
 """The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
-def _groups(
-    raws: list[Any], made: Positions, written: list[Any], of: Positions
-) -> list[tuple[int, int, int, list[Any], list[Any]]]:
+_Group = tuple[int, int, int, list[Any], list[Any]]
+
+
+def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions) -> list[_Group]:
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
         return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
-    groups: list[tuple[int, int, int, list[Any], list[Any]]] = []
+    groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
         came, said = [], []
@@ -336,13 +343,13 @@ def _groups(
                 right += 1
                 grew = True
         first, past = max(first, 0), max(past, 0)
-        # what vanished belongs to what stands behind it, and at the end, as what was added, to what stands before it
-        if groups and (not groups[-1][4] or not came or (not said and left == len(raws) and right == len(written))):
-            before = groups.pop()
-            first, past, came, said = before[0], max(before[1], past), before[3] + came, before[4] + said
-            home = before[2] if before[4] else home
-        groups.append((first, past, first if home < 0 else home, came, said))
-    return groups
+        group = (first, past, home, came, said)
+        # what vanished belongs to what stands behind it, what was added to what stands before it
+        groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
+    if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
+        last = groups.pop()
+        groups.append(_joined(groups.pop(), last))
+    return [(max(first, 0), max(past, 0), max(home, first, 0), came, said) for first, past, home, came, said in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
@@ -351,6 +358,13 @@ def _are_paired(positions: Positions) -> bool:
         if len(held) != 1 or held[0] != position:
             return False
     return True
+
+
+def _joined(before: _Group, behind: _Group) -> _Group:
+    """Two neighbouring groups as one."""
+    first = before[0] if before[0] >= 0 else behind[0]
+    home = before[2] if before[2] >= 0 else behind[2]
+    return first, max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
 
 
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:

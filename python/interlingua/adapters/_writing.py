@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import AsRead, imprint
+from interlingua.adapters._as_read import AsRead
 from interlingua.adapters._kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -19,7 +19,7 @@ class Writing:
 
     `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
     written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
-    Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `had_quirk`, `has_quirk`).
+    Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `had_quirk`).
     `encoding` says how the source was spelt.
     """
 
@@ -77,17 +77,6 @@ class Writing:
         """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
         return self.whole or self._read.had_quirk(member, code)
 
-    def has_quirk(self, item: Item, place: str) -> bool:
-        """Whether an item is written as it is, because it was read so in this place, odd as it is."""
-        return self.whole or self.was_read_so(item, place)
-
-    def was_read_so(self, item: Item, place: str) -> bool:
-        """Whether an item was noted as odd in this place when it was read, and is still what it was."""
-        if not self.same_origin or "provider_state" not in item:
-            return False
-        odd = self.encoding_of(item).get("odd")
-        return odd is not None and odd == imprint(item, place)
-
     def owned(self, item: Item) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: Item | None = item.get("provider_state")
@@ -99,11 +88,6 @@ class Writing:
         if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
             return NOTHING
         found: Item = encoding
-        return found
-
-    def spelt_of(self, item: Item) -> Mapping[str, Any]:
-        """How the members of an item of this wire were spelt, where `read_item` read it."""
-        found: Mapping[str, Any] = self.encoding_of(item).get("spelt") or NOTHING
         return found
 
     # ------------------------------------------------------------------------------------------ what the target takes

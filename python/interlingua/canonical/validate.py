@@ -351,6 +351,8 @@ def _not_plain(value: Any, depth: int) -> tuple[str, list[str | int]] | None:
         for name, item in value.items():
             if not isinstance(name, str) or not (name.isascii() or _is_whole(name)):
                 return "the names of members are texts, of whole characters", []
+            if type(item) is str and item.isascii():
+                continue  # most values
             if (found := _not_plain(item, depth + 1)) is not None:
                 found[1].append(name)
                 return found

@@ -23,7 +23,6 @@ class Reading:
         "_marks",
         "_short",
         "adapter",
-        "compares",
         "endpoint",
         "names",
         "open",
@@ -45,7 +44,6 @@ class Reading:
         self._marks = 0
         self._short = False
         self.unusual = False
-        self.compares = True
 
     def has_calls(self) -> bool:
         """Whether a call was read."""

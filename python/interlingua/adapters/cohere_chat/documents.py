@@ -25,6 +25,8 @@ Message = dict[str, Any]
 
 LISTED: Final = "documents"
 """The place of a document that stood beside the messages."""
+_AS: Final = "document"
+"""Spelling of a document: of what it came."""
 _EMPTY: Final = "empty"
 _AGAIN: Final = "again"
 """The spelling of an id that a document before has, too."""
@@ -86,17 +88,18 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
             if type(document["id"]) is not str:
                 raise TypeError("id")
             state["id"] = document["id"]
+            reading.document(document["id"])
         if fields := {name: value for name, value in document.items() if name not in ("id", "data")}:
             state["fields"] = fields
     elif type(document) is str:
-        encoding["spelt"] = {"document": _BARE}
+        encoding[_AS] = _BARE
     else:
         raise TypeError("document")
     block: Block = {"type": "document", "media_type": _TEXT}
     if type(data) is str:
         block["source"] = {"kind": "text", "data": data}
         if type(document) is dict:
-            encoding["spelt"] = {"document": _STRING}
+            encoding[_AS] = _STRING
     elif type(data) is not dict:
         raise TypeError("data")
     elif _is_described(data):
@@ -106,7 +109,7 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
         block["media_type"] = _JSON
         block["source"] = {"kind": "text", "data": arguments_text(data)}
     if not block["source"]["data"]:
-        encoding.setdefault("spelt", {}).setdefault("document", _EMPTY)
+        encoding.setdefault(_AS, _EMPTY)
     block["provider_state"] = state
     return block
 
@@ -134,7 +137,7 @@ def document_refused(block: Block) -> tuple[str, str] | None:
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported."""
     text = _text_of(block, path, writing)
-    spelt = writing.spelt_of(block).get("document")
+    spelt = writing.encoding_of(block).get(_AS)
     if not text and spelt is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None

@@ -118,7 +118,7 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
 def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block]:
     """The blocks of `content`."""
     content = message.get("content")
-    if not content and not message.get("tool_calls"):
+    if not content and (role != ASSISTANT or not message.get("tool_calls")):
         reading.unusual = True
     if content is None or content == "":
         return []
@@ -168,7 +168,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     canonical = reading.result(wire_id)
     block: Block = {"type": "tool_result", "tool_use_id": canonical or reading.orphan(wire_id)}
     block["content"] = _content_from_wire(message, TOOL, reading)
-    if open_envelope(block["content"], {}):
+    if open_envelope(block["content"]):
         block["is_error"] = True
         reading.unusual = True
     if canonical is None:

@@ -335,7 +335,7 @@ def from_wire_request(
     unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
     keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
     request["provider_state"] = endpoint.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint)
+    _BODY.keep(request, body, endpoint, unusual="strict_tools" in members.options)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
@@ -418,7 +418,7 @@ def _are_stops(texts: list[str], _: Wire) -> bool:
 
 
 def _is_choice(value: str, body: Wire) -> bool:
-    return value in ("REQUIRED", "NONE") and bool(body.get("tools"))
+    return value in ("REQUIRED", "NONE") and type(body.get("tools")) is list and bool(body["tools"])
 
 
 _ROWS: Final[Rows] = {

@@ -50,8 +50,7 @@ class Reading:
     """Reads one body: whose it is, and which call has which canonical id. `unusual`: something may be written otherwise than
     it came."""
 
-    __slots__ = ("_given", "_ids", "_latest", "_met", "endpoint", "unusual")
-    compares = True
+    __slots__ = ("_documents", "_given", "_ids", "_latest", "_met", "endpoint", "unusual")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
@@ -60,6 +59,7 @@ class Reading:
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}
         self._given: set[str] = set()
+        self._documents: set[str] = set()
 
     def call(self, wire_id: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""
@@ -76,6 +76,11 @@ class Reading:
     def result(self, wire_id: str) -> str | None:
         """The canonical id of the call that a result answers; None when there was no such call."""
         return self._latest.get(wire_id)
+
+    def document(self, wire_id: str) -> None:
+        """Notes the id of a document, of which one is written once."""
+        self.unusual = self.unusual or wire_id in self._documents
+        self._documents.add(wire_id)
 
     def orphan(self, wire_id: str) -> str:
         """A canonical id for a result without a call."""

@@ -40,7 +40,7 @@ from interlingua.adapters.gemini_generate.context import (
     unmeasured,
 )
 from interlingua.adapters.gemini_generate.media import MEDIA
-from interlingua.adapters.gemini_generate.parts import blocks_from_parts, parts_to_wire, result_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
@@ -108,7 +108,7 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned = False
-        if len(content) > 2:
+        if len(content) > 2 or role is None:
             _keep_fields(message, content, reading)
         if reading.silent:
             _keep_silent(message, several.get(position, 1), reading)
@@ -226,7 +226,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
             writing.begin_again(said_before)
             order = _in_order(messages, first, writing, as_read=False)
             contents = _contents(messages, order, writing)
-            body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.results())
+            body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.otherwise())
     if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
         body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
         message = "the target takes no call before a user turn: a filler stands before it"
@@ -428,7 +428,8 @@ class _Contents:
             if self.step_begun:
                 return
             self.step_begun = True
-            part = next(part for part in parts if "functionCall" in part)
+            # an item that could not be read may be called so, too
+            part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
             if "thoughtSignature" not in part:
                 part["thoughtSignature"] = SENTINEL
                 where = (*path, "content", index, "provider_state", "signature")
@@ -450,22 +451,20 @@ class _Contents:
             of.insert(position, ())
         return of
 
-    def results(self) -> set[int]:
-        """The positions of messages in contents that hold results."""
+    def otherwise(self) -> set[int]:
+        """The messages of contents that may have come with results which do not say by name or id whose they are."""
         return {
             position
-            for positions in self.of()
-            if any(self.messages[one]["role"] == "tool" for one in positions)
-            for position in positions
+            for position in self.order
+            if self.messages[position]["role"] != "assistant"
+            and is_imprinted(self.messages[position], self.writing.endpoint)
         }
 
     def may_pair_otherwise(self) -> bool:
         """Whether results may be read as those of other calls where contents were put back."""
         if not isinstance(self.order, range):
             return self.writing.same_origin
-        return self.answered and any(
-            is_imprinted(self.messages[position], self.writing.endpoint) for position in self.results()
-        )
+        return self.answered and bool(self.otherwise())
 
     def are_paired(self, wires: list[Wire]) -> bool:
         """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""

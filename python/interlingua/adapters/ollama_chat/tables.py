@@ -68,7 +68,6 @@ class Reading:
     """
 
     __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt", "unusual")
-    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, salt: str = "") -> None:
         self.endpoint = endpoint

@@ -403,12 +403,10 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         # the call tells the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
-    envelope: dict[str, Any] = {}
     blocks = content_from_wire(message, reading)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks, envelope):
+    if open_envelope(blocks):
         block["is_error"] = True
-    if envelope:
         reading.unusual = True
     if not (paired and wire_id):
         block["provider_state"] = reading.state(id=wire_id)

@@ -84,7 +84,6 @@ class Reading:
         "names",
         "unusual",
     )
-    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint

@@ -13,6 +13,7 @@ from interlingua.adapters._openai_tools import (
     GRAMMAR,
     PARAMETERS,
     STRICT,
+    as_enforced,
     custom_as_function,
     definition_to_wire,
     fitted_choice,
@@ -83,23 +84,13 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
     if kind == "custom":
         return write_item(_CUSTOM, tool, writing, path)
     if tool.get("strict"):
-        tool = _as_enforced(tool, path, writing)
+        tool = as_enforced(tool, path, writing)
     if tool.get("input_schema") is None and writing.dialect.get("parameters_required"):
         schema = {"type": "object", "properties": {}}
         message = "the wire demands a schema"
         writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
         tool = {**tool, "input_schema": schema}
     return write_item(_FUNCTION, tool, writing, path)
-
-
-def _as_enforced(tool: Tool, path: Path, writing: Writing) -> Tool:
-    """A tool without the demand that its schema is enforced, where the provider cannot do that."""
-    if writing.dialect.get("strict_tools") is False:
-        message = "the provider enforces no schema of a function"
-        writing.loss.drop((*path, "strict"), "unsupported_field", "weakened", message)
-    elif not writing.refuses_strict(tool.get("input_schema"), (*path, "strict")):
-        return tool
-    return {name: value for name, value in tool.items() if name != "strict"}
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:

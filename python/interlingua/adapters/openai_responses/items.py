@@ -58,9 +58,10 @@ Item = dict[str, Any]
 class _Turn:
     """The items of one assistant message, as far as they are written, and by each the positions of the blocks that it says."""
 
-    __slots__ = ("full", "items", "of", "open", "path", "reasoning", "request", "writing")
+    __slots__ = ("first", "full", "items", "of", "open", "path", "reasoning", "request", "writing")
 
-    def __init__(self, path: Path, writing: Writing, request: dict[str, Any]) -> None:
+    def __init__(self, path: Path, writing: Writing, request: dict[str, Any], first: int) -> None:
+        self.first = first
         self.path = path
         self.writing = writing
         self.request = request
@@ -74,17 +75,15 @@ class _Turn:
         """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
-        if item is not None and not self.full:
-            content = item["content"]
-            if len(content) == 1 and len(content[0]) == 2 and content[0].get("type") == "output_text":
-                item["content"] = content[0]["text"]
+        if item is not None and not self.full and (text := lone_text(item["content"], _SPOKEN)) is not None:
+            item["content"] = text
 
     def add(self, item: Wire, index: int) -> None:
         """An item of its own."""
         if self.open is not None:
             self.close()
         self.items.append(item)
-        self.of.append([index])
+        self.of.append([self.first + index])
 
     def say(self, part: Wire, block: Block, index: int) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
@@ -95,7 +94,7 @@ class _Turn:
             fields = state.get("fields") or NOTHING
             for name, value in fields.items():
                 if not _is_of_part(name, fields):
-                    item[name.removeprefix(_OF_ITEM)] = value
+                    item.setdefault(name.removeprefix(_OF_ITEM), value)
             said = block.get("text", ""), len(self.items)
             self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *said)
             if self.full:
@@ -108,7 +107,7 @@ class _Turn:
             part.setdefault("annotations", [])
             part.setdefault("logprobs", [])
         self.open["content"].append(part)
-        self.of[-1].append(index)
+        self.of[-1].append(self.first + index)
 
 
 def _begins(state: Mapping[str, Any], encoding: Mapping[str, Any]) -> bool:
@@ -146,14 +145,15 @@ def made_id(prefix: str, *said: Any) -> str:
 
 
 def turn_to_wire(
-    message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any]
+    message: dict[str, Any], path: Path, writing: Writing, request: dict[str, Any], first: int = 0
 ) -> tuple[list[Wire], list[list[int]]]:
-    """The items of an assistant message, and by each the positions of the blocks that it says."""
+    """The items of an assistant message, and by each the positions of the blocks that it says, the first of which is at
+    `first`."""
     content = message["content"]
     if not writing.reply:
         if (plain := _plain_turn(content, path, writing, request)) is not None:
-            return plain, [[index] for index in range(len(content))]
-    turn = _Turn(path, writing, request)
+            return plain, [[first + index] for index in range(len(content))]
+    turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
             turn.say(_said_to_wire(block, path, writing), block, index)
@@ -552,9 +552,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
             spelt["/content"] = {"word": content[0]["type"]}
-        elif full and (
-            lone := lone_text(content, ("output_text",))
-        ):  # without the lists of a text, as many clients say it
+        elif full and (lone := lone_text(content, _SPOKEN)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
             written = written_is({**content[0], "annotations": [], "logprobs": []})
             spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
@@ -607,6 +605,7 @@ def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], 
 
 _SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
+_SPOKEN: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
 """The types of parts that are words and nothing else."""
 _STARTS: Final = "starts"

@@ -79,7 +79,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         path: Path = ("messages", position)
         match message["role"]:
             case "assistant":
-                written, blocks = turn_to_wire(message, path, writing, request)
+                written, positions = turn_to_wire(message, path, writing, request, begins[position])
                 _finish_turn(message, path, writing)
                 if not written:
                     silent.append(position)
@@ -89,9 +89,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                     merges.append((position, before))
                 last = position if written else last
                 items += written
-                begin = begins[position]
-                for indices in blocks:
-                    of.append([begin + index for index in indices])
+                of += positions
             case "tool":
                 before = last = None
                 items.append(_result_to_wire(message, path, writing))
@@ -543,7 +541,7 @@ def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading
     spelt: Spelt = {}
     blocks = _content_from_wire(item, "output", reading, spelt)
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks, {}):
+    if open_envelope(blocks):
         block["is_error"] = True
         reading.unusual = True
     message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}

@@ -87,7 +87,6 @@ class Reading:
         "ran",
         "unusual",
     )
-    compares = True
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         self.endpoint = endpoint

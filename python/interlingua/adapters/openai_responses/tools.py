@@ -34,7 +34,7 @@ from interlingua.adapters._openai_writing import Target, can_be_enforced
 from interlingua.adapters._order import moves_behind
 from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, says_only_how_it_came, written_is
 from interlingua.adapters._web_search import with_own_search
-from interlingua.adapters.openai_responses.built_in import TOOLS, built_in
+from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
@@ -207,6 +207,7 @@ def _rank(tool: Item, items: int, writing: Writing) -> int:
 
 # ---------------------------------------------------------------------------------------------------- tools that searches found
 
+_SEARCH: Final = "tool_search"
 _FOUND: Final = "found"
 """Spelling of a tool: that a search of the client gave it."""
 
@@ -256,7 +257,7 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
     """The names of the tools that items tell which searches gave, as far as they are what they were."""
     outputs = items if isinstance(items, list) else ()
-    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output"]
+    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
     marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if told else []
     if not marked:
         return []
