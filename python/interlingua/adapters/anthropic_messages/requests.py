@@ -271,6 +271,18 @@ def _is_user(value: Wire, _: Wire) -> bool:
     return value.keys() == {"user_id"} and type(value["user_id"]) is str
 
 
+def _is_choice(value: Wire, body: Wire) -> bool:
+    """Whether a choice says its type alone, and reasoning does not forbid it."""
+    tools, kind = body.get("tools"), value.get("type")
+    if len(value) != 1 or type(tools) is not list or not tools:
+        return False
+    return kind == "auto" or kind == "none" or (kind == "any" and body.get("thinking") is None)
+
+
+def _is_adaptive(value: Wire, body: Wire) -> bool:
+    return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
+
+
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=_read_model, says=("model",), plain=()),
     "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
@@ -286,11 +298,13 @@ _ROWS: Final[Rows] = {
         {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
         read=_read_settings,
         says=("tool_choice", "parallel_tool_calls"),
+        plain=_is_choice,
     ),
     "thinking": Row(
         {"type": Row(TEXT), "budget_tokens": Row(COUNT), "display": Row(TEXT)},
         read=_read_settings,
         says=("reasoning",),
+        plain=_is_adaptive,
     ),
     "output_config": Row(
         {"effort": Row(TEXT), "format": Row(ANYTHING)}, read=_read_settings, says=("reasoning", "response_format")
