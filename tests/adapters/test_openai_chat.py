@@ -337,6 +337,17 @@ def test_cache_hints_where_they_are_honoured(hints: str) -> None:
     assert (hints in body["tools"][0]) is (hints == "cache_control")
 
 
+def test_more_marks_than_the_wire_takes_go_back_where_they_came() -> None:
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit", "ttl": "1h"}}
+    parts = [{"type": "text", "text": f"{n}", **mark} for n in range(6)]
+    read = again({"model": "m", "messages": [{"role": "user", "content": parts}]})
+    read["messages"][0]["content"].append({**text("new"), "cache": {}})
+    read["messages"][0]["content"][0]["text"] = "edited"
+    body, loss = lawful(read)
+    assert {entry["code"] for entry in loss} == {"cache_hint", "limit_exceeded"}
+    assert len([part for part in body["messages"][0]["content"] if "prompt_cache_breakpoint" in part]) == 4
+
+
 def test_what_the_provider_and_the_model_refuse_is_left_out_and_reported() -> None:
     request = {
         "messages": [said("user", text("a"))],

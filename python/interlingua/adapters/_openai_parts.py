@@ -181,7 +181,7 @@ class CacheMark:
             if "cache" not in encoding and not writing.takes_marks():
                 loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
                 return
-            if writing.breakpoints >= writing.most_marks(MOST_BREAKPOINTS):
+            if writing.breakpoints >= MOST_BREAKPOINTS:
                 loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
                 return
             writing.breakpoints += 1

@@ -46,11 +46,6 @@ class Target(_writing.Writing):
         """Whether the provider takes the name of a tool."""
         return fits_name(name, self.dialect)
 
-    def most_marks(self, most: int) -> int:
-        """How many marks for the cache are written: as many as the wire takes, or as were read."""
-        marks = self.encoding.get("marks")
-        return max(most, marks) if type(marks) is int else most
-
     def takes_marks(self) -> bool:
         """Whether the item at hand takes a mark for the cache that it did not come with."""
         return True

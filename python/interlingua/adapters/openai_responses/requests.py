@@ -299,7 +299,7 @@ def from_wire_request(
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
-        encoding["marks"] = reading.breakpoints
+        reading.unusual = True
     wanted = request.get("response_format") or NOTHING
     silent = wanted.get("type") == "json" and not says_json(
         [m["content"] for m in messages[1 if isinstance(instructions, str) else 0 :]]
