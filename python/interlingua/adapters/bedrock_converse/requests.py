@@ -218,7 +218,7 @@ def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    found = _format_from_wire(without_nulls(value)[0])
+    found = _format_from_wire(without_nulls(value))
     if found is None:
         return False
     members.request["response_format"] = found
