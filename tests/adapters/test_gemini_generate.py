@@ -2,19 +2,22 @@
 
 import copy
 import itertools
+from pathlib import Path
 from typing import Any
 
 import pytest
 from encoding import frames_of
 from numbered import texts_of_choices
 
-from interlingua import StreamReader, adapters, apply, difference, fold, registry, visible
+from interlingua import StreamReader, adapt, adapters, apply, difference, fold, registry, visible
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InterlinguaError, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import same_answer
 from interlingua.translate import project, read_stream, write_stream
+
+CASES = Path(__file__).parents[2] / "conformance" / "cases" / "gemini_generate"
 
 GEMINI = adapters.get("gemini_generate")
 HERE = registry.endpoint(adapter="gemini_generate")
@@ -943,3 +946,13 @@ def test_a_result_that_is_no_object_is_what_the_tool_said(said: Any) -> None:
     for text in ('{"a": 1}', "null", '"x"', "[3]"):
         result["content"][0]["text"] = text
         written(request)
+
+
+@pytest.mark.parametrize("target", [name for name in adapters.names() if name != "gemini_generate"])
+def test_what_stands_in_for_a_signature_is_no_loss_of_one(target: str) -> None:
+    wire = json.loads((CASES / "signature-stand-in-read" / "request.wire.json").read_bytes())
+
+    told = [entry for entry in adapt(wire, target, source="gemini_generate").loss if entry["code"] == "foreign_state"]
+
+    assert [entry["path"].rpartition("/")[2] for entry in told] == ["signature", "signature"]
+    assert {entry["severity"] for entry in told} == {"representation"}

@@ -410,6 +410,34 @@ def test_a_result_of_a_call_that_the_provider_keeps() -> None:
 
 
 @pytest.mark.parametrize(
+    "items",
+    [
+        [{"role": "developer", "content": "x"}],
+        [{"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "x"}]}],
+        [{"role": "user", "x": 1}],
+        [{"role": "user", "content": ""}],
+        [{"role": "user", "content": []}],
+        [{"role": "user", "content": [{"type": "input_text", "text": ""}]}],
+        [{"type": "message", "role": "user", "content": None, "id": None}],
+        [{"type": None, "role": "user", "content": "x"}],
+        [{"type": "reasoning", "id": "rs_1", "summary": []}, {"type": "reasoning", "id": "rs_1", "summary": []}],
+        [{"type": "reasoning", "id": "rs_1", "summary": []}, {"role": "assistant", "content": "x"}],
+        [{"type": "tool_search_output", "call_id": "x"}],
+    ],
+)
+@pytest.mark.parametrize("behind", [[], [{"role": "user", "content": "y"}]])
+def test_odd_items_come_back_as_they_were(items: list[Data], behind: list[Data]) -> None:
+    """At the head of an input and alone, at a provider that knows no developers."""
+    endpoint = Endpoint(NAME, "openai", dialect={"developer_role": False})
+    body: Data = {"model": "gpt-5.2", "input": [*items, *behind]}
+
+    request, _ = wire.from_wire_request({"body": body}, endpoint, DERIVED_IDS)
+    written, loss = wire.to_wire(request, endpoint)
+    assert difference(body, written["body"]) is None
+    assert loss == []
+
+
+@pytest.mark.parametrize(
     "part",
     [
         {"type": "output_text", "annotations": []},

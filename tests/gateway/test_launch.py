@@ -95,6 +95,7 @@ def test_what_starts_an_agent_is_printed(name: str, tmp_path: Path) -> None:
     )
     script.chmod(script.stat().st_mode | stat.S_IEXEC)
     cache = tmp_path / "cache"
+    folder = cache / "interlingua" / f"{name}-replay-gpt-5.4"
     done = run(
         "launch", name, "--replay", "--model", "replay:gpt-5.4", "--print-env", "--port", "9123",
         XDG_CACHE_HOME=str(cache),
@@ -105,13 +106,13 @@ def test_what_starts_an_agent_is_printed(name: str, tmp_path: Path) -> None:
         ["/bin/sh", "-c", done.stdout], env=environment, capture_output=True, text=True, check=True
     )
     arguments, variables = json.loads(started.stdout)
-    expected = settings(name, "http://127.0.0.1:9123", "interlingua", "gpt-5.4", cache / "interlingua" / name)
+    expected = settings(name, "http://127.0.0.1:9123", "interlingua", "gpt-5.4", folder)
     assert arguments == list(expected.arguments)
     assert expected.environment.items() <= variables.items()
     for value in expected.environment.values():
         assert not value.startswith(str(cache)) or Path(value).exists()
     told = done.stderr.strip()
-    policy = cache / "interlingua" / name / "policy.json"
+    policy = folder / "policy.json"
     assert told.endswith(f"interlingua serve --no-grpc --policy {policy} --http-port 9123 --replay")
     assert json.loads(policy.read_text()) == {"version": 1, "serve": {"*": "replay:gpt-5.4"}}
 

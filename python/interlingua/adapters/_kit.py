@@ -168,8 +168,14 @@ def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
         where = (*path, "provider_state", "fields", name)
         loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
     if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        loss.drop(where, "foreign_state", "lost", "a signature of another provider cannot be replayed here")
+        severity, message = "lost", "a signature of another provider cannot be replayed here"
+        if (state.get("encoding") or NOTHING).get(STAND_IN):
+            severity, message = "representation", "what stands in for a signature of another provider proves nothing"
+        loss.drop((*path, "provider_state", "signature"), "foreign_state", severity, message)
+
+
+STAND_IN: Final = "stand_in"
+"""How a state was spelt whose signature is none, but a word that its provider takes instead of one."""
 
 
 def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:

@@ -111,9 +111,7 @@ class Items:
         if not came_otherwise(self.items):
             return written
         if not written:
-            came = came_of(self.items[0], self.endpoint)
-            whole = self._group(came, 0, written, of) if came is not None and "whole" in came else None
-            return written if whole is None else whole
+            return self._vanished()
         found: list[Any] = []
         at = 0
         while at < len(written):
@@ -131,6 +129,14 @@ class Items:
                 found.append(self._one(came, positions, written[at]))
                 at += 1
         return found
+
+    def _vanished(self) -> list[Any]:
+        """Items of which nothing is written, as they came."""
+        for position in range(len(self.items)):
+            came = self._came(position)
+            if came is not None and came.get("written") == []:
+                return self._group(came, position, [], ()) or []
+        return []
 
     def _came(self, position: int) -> dict[str, Any] | None:
         item = self.items[position]
@@ -268,15 +274,9 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
     return True
 
 
-def _lasting(item: Item) -> list[Any]:
-    """What the provider gave with an item, which may be said nowhere."""
-    state: Item = item.get("provider_state") or _NOTHING
-    return [state.get("id"), state.get("signature"), state.get("fields")]
-
-
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item does not matter, and wording is free."""
-    said = [[imprint(_said(item), "item"), *_lasting(item)] for item in items]
+    said = [imprint(_said(item), "item") for item in items]
     return imprint(
         [
             *said,
@@ -291,14 +291,19 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
 
 
 def _said(value: Any) -> Any:
-    """What an item says to a model: neither who had it when, nor provider states, of which is written what says something."""
+    """What an item says to a model, and what its provider gave with it; not who had it when, nor how it came."""
     if type(value) is dict:
         beside = _BESIDE if "role" in value else _STATE
-        return {name: _said(item) for name, item in value.items() if name not in beside}
+        said = {name: _said(item) for name, item in value.items() if name not in beside}
+        state: Any = value.get("provider_state")
+        if type(state) is dict and (given := {name: state[name] for name in _GIVEN if state.get(name)}):
+            said["given"] = given
+        return said
     return [_said(item) for item in value] if type(value) is list else value
 
 
 _STATE: Final = frozenset(("provider_state",))
+_GIVEN: Final = ("id", "signature", "fields")
 _BESIDE: Final = _STATE | {
     "metadata",
     "id",

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -57,7 +58,8 @@ def launch(
     else:
         rules = policy
     if print_env:
-        folder = _own() / agent
+        # one for each model: a gateway reads its policy again for each turn
+        folder = _own() / re.sub(r"[^\w.-]+", "-", f"{agent}-{model or name}")
         folder.mkdir(exist_ok=True, mode=0o700)
         chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, folder)
         lines = [f"export {variable}={shlex.quote(value)}" for variable, value in chosen.environment.items()]

@@ -35,8 +35,7 @@ _WHATEVER_IT_HOLDS: Final = ("length", "content_filter", "refusal")
 
 def content_of(response: Item) -> Item:
     """What reports of an answer are about; what stands around it changes on its way."""
-    blocks = response["message"]["content"]
-    return {"content": [{name: block[name] for name in block if name != "provider_state"} for block in blocks]}
+    return {"content": response["message"]["content"]}
 
 
 def counted(value: Any) -> int | None:

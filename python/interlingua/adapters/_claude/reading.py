@@ -13,7 +13,7 @@ class Reading:
     """What a reader carries: whose wire it is, and the canonical ids of the calls seen so far.
 
     `unusual`: something was read that a writer might have to repair. `open`: the calls that wait for a result.
-    `names`: those of tools.
+    `names`: those of tools. `documents`: those of documents, where they have one.
     """
 
     __slots__ = (
@@ -23,6 +23,7 @@ class Reading:
         "_marks",
         "_short",
         "adapter",
+        "documents",
         "endpoint",
         "names",
         "open",
@@ -40,6 +41,7 @@ class Reading:
         self._calls: dict[str, tuple[str, int]] = {}  # the latest canonical id of each wire id, and how many it has
         self._given: set[str] = set()
         self.names: set[str] = set()
+        self.documents: set[str] = set()
         self.open: list[str] = []
         self._marks = 0
         self._short = False

@@ -383,6 +383,11 @@ class Turns(Generic[W]):
 # ---------------------------------------------------------------------------------------------- instructions
 
 
+def holds_nothing(messages: list[Item]) -> bool:
+    """Whether a conversation that was read has no message of which something is written."""
+    return all(message["role"] == SYSTEM and not _says_something(message) for message in messages)
+
+
 def _says_something(message: Item) -> bool:
     """Whether something of instructions goes onto the wire."""
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])

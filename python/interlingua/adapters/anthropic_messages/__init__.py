@@ -7,8 +7,8 @@ Spec:  spec/adapters/anthropic_messages.md
 Strategy: a request is written top-down. Leading instructions leave the list and become `system`; each run of tool
 results and the user message after it travel as one user message, results first; blocks keep their order.
 What has no canonical meaning is kept: whole items as opaque blocks, members in provider state, top-level members in
-options. How an item was spelt is kept as `encoding`, so that what came from this wire goes back as it came.
-A request that came from this wire is not repaired; one that did not is made valid, and every repair is reported.
+options. Every request is made valid, and every repair is reported. What came from this wire otherwise than it is written
+is kept (`_verbatim`) and put back, and its repair is taken back, while the same is written.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools (and

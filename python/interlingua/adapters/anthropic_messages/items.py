@@ -107,8 +107,12 @@ def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
     """An item without canonical meaning, kept whole."""
     kind = string(item["type"])
     reading.unusual = reading.unusual or not may_stand(kind, place)
-    if "cache_control" in item and (hint := cache_from_wire(item["cache_control"])) is not None:
-        reading.mark(hint)
+    if "cache_control" in item:
+        hint = cache_from_wire(item["cache_control"])
+        if hint is None:
+            reading.unusual = True
+        else:
+            reading.mark(hint)
     return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
 
 

@@ -11,7 +11,7 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import keep_names
-from interlingua.adapters._claude.turns import Read, settled_tools
+from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNREADABLE, string
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
@@ -128,7 +128,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if "cache" in request:
         reading.mark(request["cache"])
     _address_from_wire(wire, request, encoding, endpoint)
-    if not body["messages"]:
+    if holds_nothing(messages[starts[0] :] if starts else []):
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     for name in _SETTINGS:
         if name in members.options and members.options[name] == _without_nulls(body[name]):

@@ -9,9 +9,9 @@ Strategy: a request is written top-down. Leading instructions leave the list and
 results and the user message after it travel as one user message, results first; the turns of user and model alternate.
 A mark for the cache is a block of its own on the wire and a hint on the block before it here.
 What has no canonical meaning is kept: whole items as opaque blocks, members in provider state as trees of the same
-shape, top-level members in options. A request that came from this wire is not repaired; one that did not is made valid,
-and every repair is reported. The stream decoder puts the provider's own final message together and reads it as the
-unary answer is read.
+shape, top-level members in options. Every request is made valid, and every repair is reported. What came from this wire
+otherwise than it is written is kept (`_verbatim`) and put back, and its repair is taken back, while the same is written.
+The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools ·
 responses · stream reader and writer · errors. What Anthropic's own wire does alike stands in `_claude`.

@@ -107,9 +107,9 @@ def blocks_from_wire(
 
 _USUAL: Final = {
     SYSTEM: frozenset(("text",)),
-    USER: frozenset(("text", "image", "toolResult")),
+    USER: frozenset(("text", "image", "document", "video", "toolResult", "guardContent")),
     ASSISTANT: frozenset(("text", "toolUse", "reasoningContent")),
-    RESULT: frozenset(("text", "json", "image")),
+    RESULT: frozenset(("text", "json", "image", "document")),
 }
 """The kinds of blocks that nothing is said against in a place."""
 

@@ -47,21 +47,16 @@ def said_in(item: Any) -> Wire:
     return {name: value for name, value in item.items() if value is not None} if item else {}
 
 
-def without_nulls(tree: Any, depth: int = 0) -> tuple[Any, list[list[str]]]:
-    """A tree of members without those that are null, which say nothing, and where those stood."""
+def without_nulls(tree: Any, depth: int = 0) -> Any:
+    """A tree of members without those that are null, which say nothing, and without what holds nothing else."""
     if type(tree) is not dict or depth == _NULLS_WITHIN:
-        return tree, []
+        return tree
     said: Wire = {}
-    nulls: list[list[str]] = []
     for name, value in tree.items():
-        if value is None:
-            nulls.append([name])
-            continue
-        found, inside = without_nulls(value, depth + 1)
-        nulls += [[name, *steps] for steps in inside]
-        if found or not inside:
+        found = None if value is None else without_nulls(value, depth + 1)
+        if found is not None and (found != {} or value == {}):
             said[name] = found
-    return said, nulls
+    return said
 
 
 _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own

@@ -13,6 +13,7 @@ from interlingua.adapters.bedrock_converse.tables import (
     ALIASES,
     AUDIO_FORMATS,
     DOCUMENT_FORMATS,
+    DOCUMENT_NAME,
     IMAGE_FORMATS,
     S3,
     TEXTS,
@@ -42,7 +43,19 @@ def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
     known = named in _FORMATS[kind].there if named is not None else is_document and "bytes" not in source
     if not known or len(source) != 1 or not _is_source(source, is_document):
         raise NoMeaning(kind)
+    if is_document and not _is_usual(medium, source, reading):
+        reading.unusual = True
     return read_item(_ROWS[kind], wire, {"type": kind}, reading)
+
+
+def _is_usual(document: Wire, source: Wire, reading: Reading) -> bool:
+    """Whether a document is written as it came: in a format, from bytes or a text, with a name of its own."""
+    name = document.get("name")
+    if type(name) is not str or name in reading.documents or DOCUMENT_NAME.fullmatch(name) is None:
+        return False
+    reading.documents.add(name)
+    said = bool(source.get("bytes") or source.get("text"))
+    return said and document.get("format") is not None and document.get("context") != ""
 
 
 def _is_source(source: Wire, is_document: bool) -> bool:

@@ -11,7 +11,7 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import keep_names
-from interlingua.adapters._claude.turns import Read, settled_tools
+from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
@@ -180,7 +180,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, request, endpoint)
-    if not wires:
+    if holds_nothing(messages[starts[0] :] if starts else []):
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if not request.get("tools") and reading.has_calls():
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
@@ -218,7 +218,7 @@ def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
 
 
 def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    found = _format_from_wire(without_nulls(value)[0])
+    found = _format_from_wire(without_nulls(value))
     if found is None:
         return False
     members.request["response_format"] = found

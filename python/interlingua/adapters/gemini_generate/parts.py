@@ -133,15 +133,11 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     content, is_error = _unwrapped(said.get("response", ABSENT), encoding)
     if "parts" in said:
         content += _parts_of_result(said["parts"], reading)
+        reading.unusual = reading.unusual or not said["parts"]
     canonical, call_id, call_name = reading.result(name, wire_id or None)
     if call_name is None:
         encoding["name"] = name  # which no call says
-    if (
-        call_name != name
-        or call_id != wire_id
-        or type(said.get("response")) is not dict
-        or said.get("parts", _SOME) == []
-    ):
+    if call_name != name or call_id != wire_id or type(said.get("response")) is not dict:
         reading.unusual = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
@@ -156,7 +152,6 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     return result
 
 
-_SOME: Final = (None,)
 _WRAPPERS: Final = ("result", "output", "error")
 
 

@@ -19,6 +19,8 @@ UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError
 FILLER: Final = "(empty)"
 SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
+STAND_INS: Final = frozenset((SENTINEL, "context_engineering_is_the_way_to_go"))
+"""All that is documented to stand in for a signature."""
 
 LONGEST_TOOL_NAME: Final = 64
 _TOOL_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")

@@ -151,7 +151,7 @@ def turn_to_wire(
     `first`."""
     content = message["content"]
     if not writing.reply:
-        if (plain := _plain_turn(content, path, writing, request)) is not None:
+        if (plain := _plain_turn(content, path, writing)) is not None:
             return plain, [[first + index] for index in range(len(content))]
     turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
@@ -168,7 +168,7 @@ def turn_to_wire(
     return items, [of for of, item in zip(turn.of, turn.items, strict=True) if item is not None]
 
 
-def _plain_turn(content: list[Block], path: Path, writing: Writing, request: dict[str, Any]) -> list[Wire] | None:
+def _plain_turn(content: list[Block], path: Path, writing: Writing) -> list[Wire] | None:
     """The turn that most are: a text, calls, or calls behind a text. None for any other."""
     items: list[Wire] = []
     first = content[0] if content else None
@@ -181,7 +181,7 @@ def _plain_turn(content: list[Block], path: Path, writing: Writing, request: dic
         if content[index]["type"] != "tool_use":
             return None
     for index in range(texts, len(content)):
-        items.append(_call_to_wire(content[index], index, path, writing, request))
+        items.append(_call_to_wire(content[index], index, path, writing))
     return items
 
 
@@ -191,7 +191,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     if kind == "text":
         turn.say(_said_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
-        turn.add(_call_to_wire(block, index, turn.path, writing, turn.request), index)
+        turn.add(_call_to_wire(block, index, turn.path, writing), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
         turn.add(item, index)
         turn.reasoning.append((len(turn.items) - 1, index, block))
@@ -322,7 +322,7 @@ _CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
 # -- calls
 
 
-def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing, request: dict[str, Any]) -> Wire:
+def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire:
     """A call; `turn` is the path of its message, `index` its position there."""
     encoding = _spelling(block, writing)
     path: Path = (*turn, "content", index)

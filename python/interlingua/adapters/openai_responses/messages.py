@@ -469,13 +469,13 @@ _OUTPUT: Final = frozenset(("type", "call_id", "output"))
 
 
 def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
-    """The message of an item that is no more than a role and a text, or a result and a text: what most are."""
+    """The message of an item that others said, or that is no more than a result and a text: what most are."""
     if type(item) is not dict:
         return None
-    if len(item) == 2:
-        text, role = item.get("content"), item.get("role")
-        if type(text) is str and type(role) is str and role in _OTHERS:
-            return {"role": role, "content": [{"type": "text", "text": text}]}
+    role = item.get("role")
+    if type(role) is str and role in _OTHERS:
+        if item.get("type", "message") == "message":
+            return _message_from_wire(item, reading)
     elif len(item) == 3 and item.get("type") == "function_call_output":
         output, wire_id = item.get("output"), item.get("call_id")
         if type(output) is str and type(wire_id) is str and not output.startswith(MARK):
@@ -502,7 +502,7 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
         reading.unusual = True
     spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
-    if len(item) == 2 or (len(item) == 3 and "type" in item):
+    if len(item) == 2 + ("type" in item) and "content" in item:
         keep_spelt(message, spelt, reading.endpoint)  # most messages
         return message
     return _finish(item, message, _PLAIN, spelt, reading)
