@@ -9,7 +9,7 @@ from typing import Any, Final
 from interlingua.adapters import _writing
 from interlingua.adapters._as_read import RESULT_MEDIA
 from interlingua.adapters._items import ABSENT, Member, report_unsaid
-from interlingua.adapters._kit import STAND_IN, Wire, report_foreign_state
+from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling, report_foreign_state
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -254,7 +254,7 @@ def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
         state = block.setdefault("provider_state", reading.endpoint.state())
         state["signature"] = signature
         if signature in STAND_INS:
-            state.setdefault("encoding", {})[STAND_IN] = True
+            keep_spelling(state, STAND_IN, True)
 
 
 def signature_from_wire(raw: Any, reading: Reading) -> str:
