@@ -28,7 +28,8 @@ from interlingua.adapters._claude.values import (
     USER,
 )
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._verbatim import STRING, keep_spelt, keep_word
+from interlingua.adapters._spelling import STRING
+from interlingua.adapters._verbatim import keep_spelt, keep_word
 from interlingua.adapters.anthropic_messages.blocks import (
     block_from_wire,
     blocks_from_wire,

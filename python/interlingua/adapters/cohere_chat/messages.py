@@ -28,7 +28,8 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
-from interlingua.adapters._verbatim import LIST, Items, keep_item, keep_word, lone_text
+from interlingua.adapters._spelling import LIST, lone_text
+from interlingua.adapters._verbatim import Items, keep_item, keep_word
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,

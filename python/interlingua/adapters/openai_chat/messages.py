@@ -16,7 +16,8 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, note_disorder, result_of
-from interlingua.adapters._verbatim import LIST, Items, came_otherwise, lone_text
+from interlingua.adapters._spelling import LIST, lone_text
+from interlingua.adapters._verbatim import Items, came_otherwise
 from interlingua.adapters.openai_chat.parts import (
     OF_THE_MODEL,
     SYSTEM,

@@ -43,7 +43,8 @@ from interlingua.adapters._openai_parts import (
     report_media_type,
     report_of_document,
 )
-from interlingua.adapters._verbatim import Spelt, keep_spelt, lone_text
+from interlingua.adapters._spelling import Spelt, lone_text
+from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
 from interlingua.canonical import json

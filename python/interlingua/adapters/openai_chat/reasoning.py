@@ -34,7 +34,7 @@ from interlingua.adapters._kit import (
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
-from interlingua.adapters._verbatim import without_index
+from interlingua.adapters._spelling import without_index
 from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 

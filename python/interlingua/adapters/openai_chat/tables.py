@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import BiMap, Wire, keep
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._verbatim import ABSENT, Spelt
+from interlingua.adapters._spelling import ABSENT, Spelt
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, pointer

@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._verbatim import ABSENT, EMPTY, LIST, Spelt, keep_item, lone_text, without_index
+from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, without_index
+from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     SAYING,

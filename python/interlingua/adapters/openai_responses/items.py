@@ -24,7 +24,8 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters._verbatim import Spelt, keep_spelt, lone_text, written_is
+from interlingua.adapters._spelling import Spelt, lone_text, written_is
+from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,

@@ -24,8 +24,9 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
+from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._structured import says_json
-from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, lone_text, says_only_how_it_came
+from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     KINDS,

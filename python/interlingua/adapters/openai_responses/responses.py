@@ -15,8 +15,9 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error_from_body
 from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._verbatim import Items, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,

@@ -32,7 +32,8 @@ from interlingua.adapters._openai_tools import (
 )
 from interlingua.adapters._openai_writing import Target, can_be_enforced
 from interlingua.adapters._order import moves_behind
-from interlingua.adapters._verbatim import Items, Spelt, keep_spelt, says_only_how_it_came, written_is
+from interlingua.adapters._spelling import Spelt, written_is
+from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
