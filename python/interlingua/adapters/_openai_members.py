@@ -305,21 +305,6 @@ def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     return {"type": "json_schema", **said}
 
 
-def plain_function(function: Wire, *, others: int) -> dict[str, Any] | None:
-    """The tool that a function with a name, a description and a schema is, which nearly all are; None for any other.
-
-    `others` is the number of members that stand beside the function's own.
-    """
-    name, description, schema = function.get("name"), function.get("description"), function.get("parameters")
-    if type(name) is not str or not name or type(description) is not str or type(schema) is not dict:
-        return None
-    tool: dict[str, Any] = {"name": name, "description": description, "input_schema": schema}
-    strict = function.get("strict")
-    if type(strict) is bool:
-        tool["strict"] = strict
-    return tool if len(function) == len(tool) + others else None
-
-
 def report_prefill(position: int, writing: "Target") -> None:
     """Reports that the answer is not to go on with the turn of the assistant in which the request ends."""
     if writing.dialect.get("prefill"):

@@ -79,8 +79,6 @@ def custom_as_function(tool: Tool, path: Path, writing: Target) -> Tool:
 
 # ---------------------------------------------------------------------------------------------------- choice
 
-NAMING: Final = ("tool", "allowed")
-"""Ways of choosing that name tools."""
 _CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 

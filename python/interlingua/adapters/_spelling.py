@@ -1,0 +1,341 @@
+"""
+A value of a wire beside another: where they are spelt otherwise, and how one becomes the other again.
+
+What came and what is written are compared place by place, by JSON Pointer. Of each place that differs is kept what stood there
+(`raw`) and an imprint of what is written there (`written`), or of the element of a list in which it stands; where something went
+from a list or was added to it, what stood `between` what is the same. It is put back where the same is written again.
+
+What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
+alphabet, a member under its `name` in snake_case. It is put back wherever something stands there. Null and false where nothing is
+written are put back where the same members stand (`beside`).
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final
+
+from interlingua.adapters._as_read import imprint
+from interlingua.canonical.loss import Path, parse_pointer, pointer
+
+Item = dict[str, Any]
+Spelt = dict[str, dict[str, Any]]
+_ABSENT: Final = object()
+
+
+# ---------------------------------------------------------------------------------------------- comparing
+
+
+def compared(raw: Any, written: Any) -> Spelt:
+    """Where something is written otherwise than it came."""
+    spelt: Spelt = {}
+    _compare((), raw, written, _ABSENT, spelt)
+    return spelt
+
+
+def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
+    """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
+    if raw is written:
+        return
+    if type(raw) is dict and type(written) is dict:
+        names = {}
+        added = len(written)
+        for name, value in raw.items():
+            there = written.get(name, _ABSENT)
+            first = name
+            if there is _ABSENT and (first := _in_camel_case(name, raw, written)) != name:
+                there = written[first]
+                names[first] = name
+            if there is not _ABSENT:
+                added -= 1
+            elif anchor is not _ABSENT and _says_nothing(name, value, path):
+                spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
+                continue
+            # most is the same: a text needs no call of its own
+            if value is not there and (type(value) is not str or value != there):
+                _compare((*path, first), value, there, anchor, spelt)
+            if first != name:
+                spelt.setdefault(pointer((*path, first)), {})["name"] = name
+        for name, value in written.items() if added else ():
+            if name in raw or name in names:
+                continue
+            if value is None and anchor is _ABSENT:
+                spelt[pointer((*path, name))] = {"word": ABSENT}
+            else:
+                spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
+    elif type(raw) is list and type(written) is list and len(raw) == len(written):
+        for number, value in enumerate(raw):
+            there = written[number]
+            if value is not there:
+                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+    elif (word := _word(raw, written)) is not None:
+        spelt[pointer(path)] = {"word": word}
+        if word not in _WORDS:
+            for name, value in raw[0].items():
+                if name != "type" and name != "text":
+                    kept = spelt[pointer((*path, 0, name))] = {"raw": value}
+                    if anchor is not _ABSENT:
+                        kept["written"] = imprint(anchor, "wire")
+    elif type(raw) is list and type(written) is list and anchor is _ABSENT:
+        # some of it went or was added: what stands around that is the same
+        before = _alike(raw, written)
+        behind = _alike(raw[before:][::-1], written[before:][::-1])
+        spelt[pointer(path)] = {
+            "between": [before, behind],
+            "raw": raw[before : len(raw) - behind],
+            "written": imprint(written[before : len(written) - behind], "wire"),
+        }
+    elif type(raw) is not type(written) or raw != written:
+        kept = spelt[pointer(path)] = {"raw": raw}
+        known = written if anchor is _ABSENT else anchor
+        if known is not _ABSENT:
+            kept["written"] = imprint(known, "wire")
+
+
+def are_same(left: list[Any], right: list[Any]) -> bool:
+    spelt: Spelt = {}
+    _compare((), left, right, _ABSENT, spelt)
+    return not spelt
+
+
+def _alike(raw: list[Any], written: list[Any]) -> int:
+    """How many elements at the beginning of two lists are the same."""
+    number = 0
+    for one, other in zip(raw, written, strict=False):
+        if not are_same([one], [other]):
+            break
+        number += 1
+    return number
+
+
+def _says_nothing(name: str, value: Any, path: Path) -> bool:
+    """Whether a member of an element of a list holds a default, or the place of the element, which its place says."""
+    return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
+
+
+def without_index(items: list[Any], member: str, spelt: Spelt) -> list[Any]:
+    """The elements of a list without the `index` that says where each stands, which is kept with the places of the item whose
+    `member` the list is; each is written with all its other members."""
+    found = items
+    for number, item in enumerate(items):
+        if "index" in item and _says_nothing("index", item["index"], (number,)):
+            found = [*items] if found is items else found
+            found[number] = {name: value for name, value in item.items() if name != "index"}
+            spelt[f"/{member}/{number}/index"] = {"raw": item["index"], "beside": _names(found[number])}
+    return found
+
+
+def _names(item: Item) -> str:
+    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
+
+
+def _in_camel_case(name: str, raw: Item, written: Item) -> str:
+    """The name under which a member that came in snake_case is written; the same name where it is not."""
+    first, *words = name.split("_")
+    found = first + "".join([word[:1].upper() + word[1:] for word in words])
+    return found if words and found in written and found not in raw else name
+
+
+def written_is(value: Any) -> str:
+    """What is kept of a place to tell that this is written there."""
+    short = type(value) is bool or (type(value) is str and len(value) < 16)
+    return _written_word(value) if short else imprint(value, "wire")
+
+
+@lru_cache(maxsize=64, typed=True)
+def _written_word(value: bool | str) -> str:
+    return imprint(value, "wire")
+
+
+# ---------------------------------------------------------------------------------------------- words
+
+LIST: Final = "text"
+"""A lone text that came as a list of one part of this type, of whatever words."""
+STRING: Final = "string"
+"""One that came as a string."""
+_BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
+"""Base64 that came in the other alphabet, or without its padding."""
+EMPTY: Final = "empty"
+"""An empty text that came where null is written."""
+ABSENT: Final = "absent"
+"""Nothing at all that came where null is written."""
+_WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
+
+
+def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
+    """The words of a content of one part that is a text, of one of these kinds, and nothing else."""
+    if type(content) is list and len(content) == 1 and type(part := content[0]) is dict and len(part) == 2:
+        text = part.get("text")
+        if part.get("type") in kinds and type(text) is str:
+            return text
+    return None
+
+
+def _word(raw: Any, written: Any) -> str | None:
+    if type(written) is str and type(raw) is str:
+        if not len(written) - 3 < len(raw) <= len(written):
+            return None
+        return next((word for word in _BASE64 if raw != written and _in_form(word, written) == raw), None)
+    if type(written) is str and type(raw) is list:
+        if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
+            kind = part.get("type")
+            return kind if type(kind) is str and kind not in _WORDS else None
+        return None
+    if type(raw) is str and type(written) is list:
+        return STRING if lone_text(written) == raw else None
+    return EMPTY if raw == "" and written is None else None
+
+
+def _in_form(word: str, content: Any) -> Any:
+    if word not in _WORDS:
+        return [{"type": word, "text": content}] if type(content) is str and content else content
+    if word in _BASE64:
+        if type(content) is not str:
+            return content
+        said = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
+        return said.rstrip("=") if word.endswith("unpadded") else said
+    if word == STRING:
+        text = lone_text(content)
+        return content if text is None else text
+    return content if content is not None else "" if word == EMPTY else _ABSENT
+
+
+def with_content(word: str, wire: Any) -> Any:
+    if type(wire) is not dict:
+        return wire
+    content = wire.get("content")
+    said = _in_form(word, content)
+    if said is content or "content" not in wire:
+        return wire
+    if said is _ABSENT:
+        return {name: value for name, value in wire.items() if name != "content"}
+    return {**wire, "content": said}
+
+
+# ---------------------------------------------------------------------------------------------- putting back
+
+
+def respelt(spelt: Spelt, written: Any) -> Any:
+    made = {**written} if type(written) is dict else written
+    named: list[list[str]] = []
+    for there, kept in spelt.items():
+        steps = _steps(there)
+        if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
+            _put_member(steps[0], kept, written, made)
+            continue
+        if "beside" in kept:
+            holder = _value(written, steps[:-1])
+            if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
+                made = _with(made, steps, kept)
+            continue
+        if "between" in kept:
+            listed = _value(written, steps)
+            if _stands_between(kept, listed):
+                before, behind = kept["between"]
+                came = [*listed[:before], *kept["raw"], *listed[len(listed) - behind :]]
+                made = _with(made, steps, {"raw": came})
+            continue
+        if "name" in kept:
+            named.append([*steps, kept["name"]])
+        if "word" in kept:
+            place = _value(written, steps)
+            said = place if place is _ABSENT else _in_form(kept["word"], place)
+            if said is not place:
+                made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
+        elif "raw" in kept or "written" in kept:
+            anchor = _anchor(written, steps)
+            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                made = _with(made, steps, kept)
+    if named:
+        for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
+            made = _renamed(made, steps)
+    return made
+
+
+def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
+    """Puts a member of an item itself as it came: what stood where nothing is written, a word, or nothing at all."""
+    if "raw" in kept:
+        if name not in written:
+            made[name] = kept["raw"]
+    elif name in written:
+        now = written[name]
+        said = _in_form(kept["word"], now) if "word" in kept else _ABSENT
+        if said is not _ABSENT:
+            made[name] = said
+        elif "word" in kept or kept["written"] == written_is(now):
+            del made[name]
+
+
+def fits(spelt: Spelt, written: Any) -> bool:
+    """Whether all that is kept of an item may be put back: a report is of all that it says."""
+    for there, kept in spelt.items():
+        if "between" in kept:
+            if not _stands_between(kept, _value(written, _steps(there))):
+                return False
+        elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
+            anchor = _anchor(written, _steps(there))
+            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
+                return False
+    return True
+
+
+def _stands_between(kept: dict[str, Any], written: Any) -> bool:
+    """Whether the same stands in a list in the place of what went or was added there."""
+    before, behind = kept["between"]
+    if type(written) is not list or before + behind > len(written):
+        return False
+    fits: bool = kept["written"] == imprint(written[before : len(written) - behind], "wire")
+    return fits
+
+
+def _anchor(written: Any, steps: list[str]) -> Any:
+    """What is written at a place, or the element of a list in which it stands."""
+    for step in steps:
+        if type(written) is list:
+            return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
+        written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
+    return written
+
+
+def _value(written: Any, steps: Sequence[str]) -> Any:
+    """What is written at a place."""
+    try:
+        for step in steps:
+            written = written[int(step)] if type(written) is list else written[step]
+    except (KeyError, IndexError, TypeError, ValueError):
+        return _ABSENT
+    return written
+
+
+_steps: Final = lru_cache(1024)(parse_pointer)
+
+
+def _renamed(value: Any, steps: list[str]) -> Any:
+    """A copy of a value in which the member at a place has the name that stands behind it."""
+    if len(steps) == 2:
+        known, name = steps
+        return {name if key == known else key: item for key, item in value.items()} if type(value) is dict else value
+    inner = _value(value, steps[:1])
+    return value if inner is _ABSENT else _with(value, steps[:1], {"raw": _renamed(inner, steps[1:])})
+
+
+def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
+    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
+    if not steps:
+        return kept["raw"]
+    if type(_value(value, steps[:-1])) not in (dict, list):
+        return value
+    made: Any = value.copy()
+    here = made
+    *above, last = steps
+    for step in above:
+        name: Any = int(step) if type(here) is list else step
+        inner = here[name].copy()
+        here[name] = inner
+        here = inner
+    if type(here) is list:
+        here[int(last)] = kept["raw"]
+    elif "raw" in kept:
+        here[last] = kept["raw"]
+    else:
+        here.pop(last, None)
+    return made
