@@ -111,7 +111,7 @@ def _function(name: str) -> str:
 
 
 def _package(name: str) -> str:
-    public = sorted(["FRAMING", *(function for functions, _ in MODULES.values() for function in functions)])
+    public = sorted(["DATED", "FRAMING", *(function for functions, _ in MODULES.values() for function in functions)])
     imports = "".join(
         f"from interlingua.adapters.{name}.{module} import {', '.join(sorted(functions))}\n"
         for module, (functions, _) in sorted(MODULES.items())
@@ -119,7 +119,7 @@ def _package(name: str) -> str:
     )
     docstring = f'"""\n{MARK}: whose wire it is.\n\nWire:  {MARK}\nSpec:  spec/adapters/{name}.md\n"""\n'
     exported = "".join(f'    "{word}",\n' for word in public)
-    return f'{docstring}\n{imports}\nFRAMING = "{MARK}"\n\n__all__ = [\n{exported}]\n'
+    return f'{docstring}\n{imports}\nFRAMING = "{MARK}"\nDATED = False  # {MARK}: do its answers bear a time?\n\n__all__ = [\n{exported}]\n'
 
 
 def lay_out(name: str, root: Path) -> list[str]:

@@ -15,6 +15,8 @@ Sections: tables · requests (members, reasoning, estimates) · turns (messages)
 schemas) · responses · stream reader and writer · errors. What Bedrock's wire does alike stands in `_claude`.
 """
 
+from typing import Final
+
 from interlingua.adapters.anthropic_messages.errors import error, to_wire_error
 from interlingua.adapters.anthropic_messages.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.anthropic_messages.responses import from_wire_response, to_wire_response
@@ -22,7 +24,11 @@ from interlingua.adapters.anthropic_messages.stream_reader import stream_decoder
 from interlingua.adapters.anthropic_messages.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.anthropic_messages.tables import FRAMING, NAME
 
+DATED: Final = False
+"""Answers bear no time."""
+
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

@@ -17,6 +17,8 @@ Sections: tables · requests (members, reasoning, estimates) · turns (messages)
 responses · stream reader and writer · errors. What Anthropic's own wire does alike stands in `_claude`.
 """
 
+from typing import Final
+
 from interlingua.adapters.bedrock_converse.errors import error, to_wire_error
 from interlingua.adapters.bedrock_converse.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.bedrock_converse.responses import from_wire_response, to_wire_response
@@ -24,7 +26,11 @@ from interlingua.adapters.bedrock_converse.stream_reader import stream_decoder
 from interlingua.adapters.bedrock_converse.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.bedrock_converse.tables import FRAMING, NAME
 
+DATED: Final = False
+"""Answers bear no time."""
+
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

@@ -24,7 +24,11 @@ from interlingua.adapters.cohere_chat.tables import NAME
 
 FRAMING: Final = "sse"
 
+DATED: Final = False
+"""Answers bear no time."""
+
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",

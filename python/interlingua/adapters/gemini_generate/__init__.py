@@ -14,6 +14,8 @@ Sections: tables · context · requests (members, generation, reasoning) · cont
 calls, results, text, reasoning) · media · tools (and schemas) · responses (and citations) · stream reader and writer · errors.
 """
 
+from typing import Final
+
 from interlingua.adapters.gemini_generate.errors import error, to_wire_error
 from interlingua.adapters.gemini_generate.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
@@ -21,7 +23,11 @@ from interlingua.adapters.gemini_generate.stream_reader import stream_decoder
 from interlingua.adapters.gemini_generate.stream_writer import stream_encoder, stream_loss
 from interlingua.adapters.gemini_generate.tables import FRAMING, NAME
 
+DATED: Final = False
+"""Answers bear no time."""
+
 __all__ = [
+    "DATED",
     "FRAMING",
     "NAME",
     "error",
