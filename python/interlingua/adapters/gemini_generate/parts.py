@@ -234,13 +234,19 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     """The parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
+        said = part
         if len(part) > 1 and part.get("thought") is False:  # many clients say so of all that is none
-            part = {name: value for name, value in part.items() if name != "thought"}
-            reading.silent.append((len(blocks), ",".join(sorted(part))))
-        if len(part) == 1 and type(text := part.get("text")) is str and text:
-            blocks.append({"type": "text", "text": text})
+            said = {name: value for name, value in part.items() if name != "thought"}
+        if len(said) == 1 and type(text := said.get("text")) is str and text:
+            block: Block = {"type": "text", "text": text}
         else:
-            blocks.append(block_from_part(part, place, reading))
+            block = block_from_part(said, place, reading)
+        if said is not part:
+            if block["type"] == "opaque":
+                block["value"] = part  # whole, as in a stream
+            else:
+                reading.silent.append((len(blocks), ",".join(sorted(said))))
+        blocks.append(block)
     return blocks
 
 
