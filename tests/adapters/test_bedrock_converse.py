@@ -159,6 +159,45 @@ def test_a_cache_mark_with_more_than_a_lifetime_stays_a_block() -> None:
     assert write(request)[0] == wire
 
 
+def test_a_mark_in_the_place_of_tools_goes_back_beside_calls() -> None:
+    turns = [
+        {"role": "user", "content": [{"text": "Go."}]},
+        {"role": "assistant", "content": [CALL]},
+        {"role": "user", "content": [RESULT]},
+    ]
+    wire = {"messages": turns, "toolConfig": {"tools": [{"cachePoint": {"type": "default"}}]}}
+    request = read(wire)
+
+    assert write(request) == (wire, [])
+    request["messages"][0]["content"][0]["text"] = "Go on."
+    body, loss = write(request)
+    assert (body["toolConfig"], loss) == (wire["toolConfig"], [])
+    body, loss = write(request, Endpoint("bedrock_converse", "another", "model-x"))
+    assert codes(loss)[-1] == "required_default"
+    assert body["toolConfig"]["tools"][0]["toolSpec"]["name"] == "look_up"
+
+
+def test_tools_behind_a_mark_that_is_taken_back_are_put_back_in_their_places() -> None:
+    mark: Data = {"cachePoint": {"type": "default"}}
+    tools = [{"toolSpec": {**TOOLS["tools"][0]["toolSpec"], "name": name, "x_new": None}} for name in ("a", "b", "c")]
+    offered = [tools[0], mark, tools[1], mark, tools[2], mark]
+    wire = {
+        "messages": [{"role": "user", "content": [{"text": "1."}, mark, {"text": "2."}, mark, {"text": "3."}, mark]}],
+        "toolConfig": {"tools": offered},
+    }
+    request = read(wire)
+
+    assert write(request) == (wire, [])
+    request["messages"][0]["content"][0]["text"] = "1!"
+    assert write(request)[0]["toolConfig"] == wire["toolConfig"]
+    request["tools"][0]["description"] = "Looks up."
+    names = [tool["toolSpec"]["name"] for tool in write(request)[0]["toolConfig"]["tools"] if "toolSpec" in tool]
+    assert names == ["a", "b", "c"]
+    request["messages"][0]["content"].append({**text("4."), "cache": {}})
+    names = [tool["toolSpec"]["name"] for tool in write(request)[0]["toolConfig"]["tools"] if "toolSpec" in tool]
+    assert names == ["a", "b", "c"]
+
+
 # ---------------------------------------------------------------------------------------------- capabilities
 
 

@@ -9,14 +9,14 @@ from encoding import frames_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from interlingua import StreamReader, adapters, apply, difference, visible
+from interlingua import StreamReader, adapters, apply, difference, registry, visible
 from interlingua.adapters import openai_responses as wire
 from interlingua.adapters.openai_responses.tables import NAME
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.translate import load
+from interlingua.translate import load, project, read_request
 
 Data = dict[str, Any]
 
@@ -805,3 +805,33 @@ def test_what_was_told_of_an_item_stays_told(frames: list[Data], content: list[t
     assert [event["block"]["type"] for event in events if event["type"] in ("block_start", "block_stop")] == [
         kind for kind, _ in content for _ in range(2)
     ]
+
+
+def test_a_screenshot_that_cannot_be_carried_is_reported_once() -> None:
+    call = {
+        "type": "computer_call",
+        "id": "cu_1",
+        "call_id": "call_1",
+        "action": {"type": "screenshot"},
+        "pending_safety_checks": [],
+    }
+    output = {
+        "type": "computer_call_output",
+        "call_id": "call_1",
+        "output": {"type": "computer_screenshot", "file_id": "f"},
+    }
+    tool = {"type": "computer_use_preview", "display_width": 1024, "display_height": 768, "environment": "browser"}
+    body = {
+        "model": "gpt-5.4",
+        "input": [{"role": "user", "content": "Look."}, {**call, "status": "completed"}, output],
+        "tools": [tool],
+    }
+    request, _ = read_request(body, "openai_responses")
+    source = request["messages"][-1]["content"][0]["content"][0]["source"]
+    source["provider"] = "anthropic"
+
+    projection = project(request, registry.endpoint(adapter="openai_responses"))
+
+    told = [entry["path"] for entry in projection.loss if entry["code"] == "unsupported_source"]
+    assert told == ["/messages/2/content/0/content/0"]
+    assert projection.wire["body"]["input"][-1] == {"type": "function_call_output", "call_id": "call_1", "output": ""}

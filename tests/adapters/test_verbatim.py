@@ -68,6 +68,15 @@ def test_nothing_is_put_back_where_the_same_members_stand(nothing: Any) -> None:
         assert came(raw, {"parts": [{"text": "a"}]}, later) == later
 
 
+@pytest.mark.parametrize("value", [None, False])
+def test_null_or_false_that_is_written_as_another_member_is_no_nothing(value: Any) -> None:
+    raw, written = {"parts": [{"result": [{"json": value}]}]}, {"parts": [{"result": [{"text": "false"}]}]}
+
+    assert came(raw, written) == raw
+    later = {"parts": [{"result": [{"text": "false"}], "status": "error"}]}
+    assert came(raw, written, later) == later
+
+
 def test_a_name_that_stands_beside_its_other_one_is_another_member() -> None:
     raw = {"mimeType": "a", "mime_type": "b"}
 

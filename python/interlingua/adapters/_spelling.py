@@ -7,8 +7,8 @@ from a list or was added to it, what stood `between` what is the same. It is put
 
 What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
 alphabet, a member under its `name` in snake_case. It is put back wherever something stands there. Null and false where nothing is
-written are put back where the same members stand (`beside`). None of it is put on what is `opaque` to the reader: another spelling
-of that is another value.
+written, neither there nor beside it, are put back where the same members stand (`beside`). None of it is put on what is opaque:
+another spelling of that is another value.
 """
 
 from collections.abc import Sequence
@@ -39,6 +39,7 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
         return
     if type(raw) is dict and type(written) is dict:
         names = {}
+        silent = {}
         added = len(written)
         for name, value in raw.items():
             there = written.get(name, _ABSENT)
@@ -49,13 +50,17 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
             if there is not _ABSENT:
                 added -= 1
             elif anchor is not _ABSENT and _says_nothing(name, value, path):
-                spelt[pointer((*path, name))] = {"raw": value, "beside": _names(written)}
+                silent[name] = value
                 continue
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
                 _compare((*path, first), value, there, anchor, spelt)
             if first != name:
                 spelt.setdefault(pointer((*path, first)), {})["name"] = name
+        for name, value in silent.items():
+            # where a member is written that did not come, it may say what is null or false here
+            known = {"written": imprint(anchor, "wire")} if added else {"beside": _names(written)}
+            spelt[pointer((*path, name))] = {"raw": value, **known}
         for name, value in written.items() if added else ():
             if name in raw or name in names:
                 continue

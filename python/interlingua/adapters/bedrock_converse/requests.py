@@ -356,6 +356,8 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
     body: Wire = {}
     try:
         tools, offered = _tools_to_wire(request, writing)
+        if not offered:  # what came in the place of tools may be none, and goes back before calls ask for some
+            tools = settled_tools([], offered, writing, read)
         turns = messages_to_wire(request, body, writing)
         if tools := _with_needed_tools(request, tools, writing):
             body["toolConfig"] = {"tools": tools}
@@ -363,9 +365,11 @@ def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> 
             _cache(request["cache"], body, writing)
         writing.finish()
         if writing.swept:
+            if offered:
+                offered = [of for of, wire in zip(offered, body["toolConfig"]["tools"], strict=True) if wire]
             _sweep(body)
-        if tools := settled_tools(body["toolConfig"]["tools"] if offered else [], offered, writing, read):
-            body.setdefault("toolConfig", {})["tools"] = tools
+        if offered:
+            body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
         turns.settle(body, read)
         _members_to_wire(request, body, writing)
         _BODY.put_back(body, writing)

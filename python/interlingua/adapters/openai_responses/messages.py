@@ -26,7 +26,7 @@ from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._structured import says_json
-from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
+from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     KINDS,
@@ -146,10 +146,15 @@ def _said(messages: list[Message]) -> tuple[list[Item], list[int]]:
 
 
 def _reshaped(said: list[Item], writing: Writing) -> list[int]:
-    """What is not of the kind of item any more that it was when it was read."""
+    """The positions of what is written as items of other types than those that were read. One that was so when it was read is
+    known by its report."""
     if not writing.reshaped:
         return []
-    return [position for position, item in enumerate(said) if id(item) in writing.reshaped]
+    return [
+        position
+        for position, item in enumerate(said)
+        if id(item) in writing.reshaped and "reported" not in (came_of(item, writing.endpoint) or NOTHING)
+    ]
 
 
 def _places(messages: list[Message]) -> list[str]:
@@ -375,8 +380,10 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
             if said is not None:
                 item["output"] = said
         case "computer" | "computer_use_preview" if only["type"] == "image" and not failed:
+            reported = len(writing.loss.entries)
             screenshot = part_to_wire(only, (*path, "content", 0), writing)
             if screenshot is None:
+                del writing.loss.entries[reported:]  # it is told where the result is written as one of a function
                 return None
             item["output"] = {**screenshot, "type": "computer_screenshot"}
         case _:
