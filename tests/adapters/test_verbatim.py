@@ -120,3 +120,23 @@ def test_a_group_is_put_back_where_its_own_items_are_written() -> None:
 
     assert put_back(0, 1, 2) == [both, other]
     assert put_back(0, 2, 1) == [result, other, empty]
+
+
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [
+        ({"inline_data": {"mime_type": "image/png", "data": "_-_8"}}, {"inlineData": {"mimeType": "image/png"}}),
+        ({"inlineData": {"mimeType": "image/png", "data": "_-_8"}}, {"inlineData": {"data": "/+/8", "x": 1}}),
+        ({"inlineData": {"mimeType": "image/png", "data": "/+/8"}, "text": None}, {"inlineData": 1}),
+    ],
+)
+def test_an_opaque_value_is_spelt_in_no_way(first: dict[str, Any], other: dict[str, Any]) -> None:
+    """Where an edit took what stood before it, or had it stand before what was there."""
+    raw, written = {"role": "user", "parts": [first, other]}, part("/+/8")
+    item: dict[str, Any] = {"content": [{"type": "image"}, {"type": "opaque", "value": other}]}
+    keep_item(item, raw, {**written, "parts": [*written["parts"], other]}, HERE, [])
+
+    for parts in ([other], [other, *written["parts"]]):
+        assert put_back_item(item, {"role": "user", "parts": parts}, HERE, [], Loss())["parts"] == parts
+    edited = put_back_item(item, {"role": "user", "parts": [*written["parts"], {"text": "a"}, other]}, HERE, [], Loss())
+    assert edited["parts"] == [first, {"text": "a"}, other]

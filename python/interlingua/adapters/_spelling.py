@@ -7,7 +7,8 @@ from a list or was added to it, what stood `between` what is the same. It is put
 
 What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
 alphabet, a member under its `name` in snake_case. It is put back wherever something stands there. Null and false where nothing is
-written, neither there nor beside it, are put back where the same members stand (`beside`).
+written, neither there nor beside it, are put back where the same members stand (`beside`). None of it is put on what is opaque:
+another spelling of that is another value.
 """
 
 from collections.abc import Sequence
@@ -219,13 +220,17 @@ def with_content(word: str, wire: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- putting back
 
 
-def respelt(spelt: Spelt, written: Any) -> Any:
+def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
+    """What is written as it came; `opaque` are the values that may stand in it and are spelt in no way, since an edit may have put
+    one where something else stood."""
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     for there, kept in spelt.items():
         steps = _steps(there)
         if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
             _put_member(steps[0], kept, written, made)
+            continue
+        if opaque and _stands_in(opaque, written, steps):
             continue
         if "beside" in kept:
             holder = _value(written, steps[:-1])
@@ -254,6 +259,15 @@ def respelt(spelt: Spelt, written: Any) -> Any:
         for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
             made = _renamed(made, steps)
     return made
+
+
+def _stands_in(opaque: Sequence[Any], written: Any, steps: Sequence[str]) -> bool:
+    """Whether a place is one within an opaque value."""
+    for step in steps[:-1]:
+        written = _value(written, (step,))
+        if written in opaque:
+            return True
+    return False
 
 
 def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:

@@ -144,7 +144,7 @@ class Items:
             return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
-        return with_content(came["content"], wire) if "content" in came else respelt(came["spelt"], wire)
+        return _respelt(came, [self.items[position] for position in positions], wire)
 
     def _group(self, came: dict[str, Any], home: int, said: list[Any], of: Positions) -> list[Any] | None:
         """A group as it came; None where it is written otherwise, or something else stands in its place."""
@@ -225,7 +225,28 @@ def put_back_item(
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
-    return with_content(came["content"], written) if "content" in came else respelt(came["spelt"], written)
+    return _respelt(came, [item], written)
+
+
+def _respelt(came: dict[str, Any], items: list[Item], written: Any) -> Any:
+    """What is written of items as it came."""
+    if "content" in came:
+        return with_content(came["content"], written)
+    opaque: list[Any] = []
+    for item in items:
+        _find_opaque(item, opaque)
+    return respelt(came["spelt"], written, opaque)
+
+
+def _find_opaque(item: Item, found: list[Any]) -> None:
+    """Adds what stands verbatim in a message, in that of an answer, or in a result."""
+    content = item["message"].get("content") if "message" in item else item.get("content")
+    for block in content if type(content) is list else ():
+        kind = block.get("type")
+        if kind == "opaque":
+            found.append(block["value"])
+        elif kind == "tool_result":
+            _find_opaque(block, found)
 
 
 def _kept(spelt: Spelt, role: str | None) -> dict[str, Any]:

@@ -230,7 +230,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         if parts := _parts(content, (*path, "content"), role, writing):
             wire["content"] = _content(parts)
     if not answer and len(wire) == 1:
-        if role == USER and writing.documents and writing.documents[-1][0] == path[1]:
+        if role == USER and writing.documents:  # which may be read in this one
             wire["content"] = _NOTHING_LEFT
             writing.emptied.append(int(path[1]))
         else:

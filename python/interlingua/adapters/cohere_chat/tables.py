@@ -91,7 +91,7 @@ class Writing(_writing.Writing):
     """The target and the report, with the ids of calls and documents.
 
     `documents` are those that have been taken out of messages of the user: position, block and wire of each; `emptied` are
-    the messages that held nothing else.
+    the messages of the user of which nothing is left, where a document may be read.
     """
 
     __slots__ = ("_ids", "_named", "documents", "emptied")
