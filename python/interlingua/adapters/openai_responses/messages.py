@@ -72,9 +72,6 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     said, begins = _said(messages)
     of: list[Sequence[int]] = []
     silent: list[int] = []
-    before: int | None = None  # where the run of turns of the model began that goes on
-    last: int | None = None  # and its last turn that has items
-    merges: list[tuple[int, int]] = []
     for position in order:
         message = messages[position]
         path: Path = ("messages", position)
@@ -84,19 +81,12 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                 _finish_turn(message, path, writing)
                 if not written:
                     silent.append(position)
-                elif before is None:
-                    before = position
-                else:
-                    merges.append((position, before))
-                last = position if written else last
                 items += written
                 of += positions
             case "tool":
-                before = last = None
                 items.append(_result_to_wire(message, path, writing))
                 of.append((begins[position],))
             case _:
-                before = last = None
                 items.append(_plain_to_wire(message, path, writing))
                 of.append((begins[position],))
     places = _places(messages) if writing.loss.entries else None
@@ -106,8 +96,12 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         came.keep(read.items, made, items[first:], of)
     else:
         items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
+    silent = [position for position in silent if not _is_back(position, messages[position], writing)]
     for position in silent:
-        _report_silent(position, messages[position], writing)
+        writing.loss.drop(
+            ("messages", position), "empty_content", "representation", "a turn without items is no turn on this wire"
+        )
+    merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
     alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and continued)
@@ -123,12 +117,28 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     return instructions, items
 
 
-def _report_silent(position: int, message: Message, writing: Writing) -> None:
-    """Reports a turn without items, unless it has some after all, as it had when it was read."""
+def _is_back(position: int, message: Message, writing: Writing) -> bool:
+    """Whether a turn of which nothing was written has items after all, as it had when it was read."""
     inside = f"/messages/{position}/content/"
-    if not message["content"] or any(entry["path"].startswith(inside) for entry in writing.loss.entries):
-        text = "a turn without items is no turn on this wire"
-        writing.loss.drop(("messages", position), "empty_content", "representation", text)
+    return bool(message["content"]) and not any(entry["path"].startswith(inside) for entry in writing.loss.entries)
+
+
+def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> tuple[list[tuple[int, int]], int | None]:
+    """Which turns of the model are one run with which, without those that have no items; and the last turn, where the model
+    has the last word."""
+    begun: int | None = None
+    last: int | None = None
+    merges: list[tuple[int, int]] = []
+    for position in order:
+        if messages[position]["role"] != "assistant":
+            begun = last = None
+        elif position not in silent:
+            if begun is None:
+                begun = position
+            else:
+                merges.append((position, begun))
+            last = position
+    return merges, last
 
 
 def _said(messages: list[Message]) -> tuple[list[Item], list[int]]:
