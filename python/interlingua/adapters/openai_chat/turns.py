@@ -42,7 +42,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
+from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing, keep_whole
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -518,8 +518,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []
         reading.turn()
-        for call in calls:
-            blocks.append(call_from_wire(call, reading))
+        blocks += keep_whole([call_from_wire(call, reading) for call in calls], message[CALLS], CALLS, spelt)
         return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
     kept = Kept(spelt)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
@@ -530,7 +529,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     _read_members(message, blocks, said, reading, kept)
     if calls:
         reading.turn()
-        blocks += [call_from_wire(call, reading) for call in calls]
+        blocks += keep_whole([call_from_wire(call, reading) for call in calls], message[CALLS], CALLS, spelt)
     elif "tool_calls" in message:
         kept.silent(calls, "tool_calls")
     if "function_call" in message:
