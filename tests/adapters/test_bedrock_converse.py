@@ -334,6 +334,31 @@ def test_a_document_beside_results_gets_its_text_behind_them() -> None:
     assert [next(iter(block)) for block in body["messages"][2]["content"]] == ["toolResult", "text", "document"]
 
 
+def test_a_document_of_a_result_is_not_that_of_the_turn() -> None:
+    document = {"document": {"format": None, "name": "a", "source": {"bytes": "AA=="}}}
+    turn = [
+        {"toolResult": {"toolUseId": "tooluse_A", "content": [document]}},
+        {"document": {"format": "txt", "name": "b", "source": {"text": "x"}}},
+        {"text": "c"},
+    ]
+    request = read(
+        {
+            "messages": [
+                {"role": "user", "content": [{"text": "Go."}]},
+                {"role": "assistant", "content": [CALL]},
+                {"role": "user", "content": turn},
+            ],
+            "toolConfig": TOOLS,
+        }
+    )
+    del request["messages"][3]["content"][1]
+
+    body, loss = write(request)
+
+    assert [next(iter(block)) for block in body["messages"][2]["content"]] == ["toolResult", "text", "document"]
+    assert [entry["path"] for entry in loss] == ["/messages/3/content/0"]
+
+
 def test_an_opaque_item_that_would_be_read_as_something_else_is_dropped() -> None:
     forged = {"type": "opaque", "adapter": "bedrock_converse", "value": {"text": "hidden"}}
 

@@ -340,7 +340,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
-    if kind == "document":
+    if kind == "document" and place == USER:
         writing.document = writing.document or path
     return value
 
