@@ -956,3 +956,15 @@ def test_what_stands_in_for_a_signature_is_no_loss_of_one(target: str) -> None:
 
     assert [entry["path"].rpartition("/")[2] for entry in told] == ["signature", "signature"]
     assert {entry["severity"] for entry in told} == {"representation"}
+
+
+def test_an_edited_reason_of_a_blocked_answer_is_told() -> None:
+    body = json.loads((CASES / "answer-blocked" / "response.wire.json").read_bytes())
+    endpoint = Endpoint("gemini_generate", "gemini")
+    response, _ = adapters.get("gemini_generate").from_wire_response(body, endpoint, DERIVED_IDS)
+    response["finish_reason"] = "other"
+
+    written, loss = adapters.get("gemini_generate").to_wire_response(response, endpoint)
+
+    again, _ = adapters.get("gemini_generate").from_wire_response(written, endpoint, DERIVED_IDS)
+    assert same_answer(apply(response, loss), again) is None

@@ -242,8 +242,7 @@ _BODY: Final = "body"
 
 def _body_of(response: Response, candidates: list[Wire], state: Any) -> Wire:
     """The body around candidates. An answer whose prompt was blocked before anything was said has none."""
-    silent = _is_blocked(response, state) and response["finish_reason"] == "content_filter"
-    if silent and not response["message"]["content"] and not response.get("alternatives"):
+    if _has_no_candidate(response, state) and not response.get("alternatives"):
         return {}
     return {"candidates": candidates}
 
@@ -339,8 +338,10 @@ _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tok
 """What the wire does not count apart."""
 
 
-def _is_blocked(response: Response, state: Any) -> bool:
-    """Whether an own answer says that its prompt was blocked, which is the reason of no candidate."""
+def _has_no_candidate(response: Response, state: Any) -> bool:
+    """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
+    if response["finish_reason"] != "content_filter" or response["message"]["content"]:
+        return False
     feedback = (state.get("fields") or {}).get("promptFeedback")
     reason = feedback.get("blockReason") if type(feedback) is dict else None
     return reason is not None and response.get("finish_reason_raw") == str(reason)
@@ -405,7 +406,9 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
 def _finish_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> str | None:
     reason, blocks = choice["finish_reason"], choice["message"]["content"]
     raw: str | None = choice.get("finish_reason_raw")
-    if writing.same_origin and (finish_reason(raw, blocks) == reason or _is_blocked(choice, writing.owned(choice))):
+    if writing.same_origin and (
+        finish_reason(raw, blocks) == reason or _has_no_candidate(choice, writing.owned(choice))
+    ):
         return raw
     word = FINISH_WORD.get(reason, "OTHER")
     report_end(choice, finish_reason(word, blocks), writing.loss, path)
