@@ -119,8 +119,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
 
 def _is_back(position: int, message: Message, writing: Writing) -> bool:
     """Whether a turn of which nothing was written has items after all, as it had when it was read."""
-    inside = f"/messages/{position}/content/"
-    return bool(message["content"]) and not any(entry["path"].startswith(inside) for entry in writing.loss.entries)
+    told = {entry["path"] for entry in writing.loss.entries}
+    return any(f"/messages/{position}/content/{index}" not in told for index in range(len(message["content"])))
 
 
 def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> tuple[list[tuple[int, int]], int | None]:
