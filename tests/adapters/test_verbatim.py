@@ -140,3 +140,12 @@ def test_an_opaque_value_is_spelt_in_no_way(first: dict[str, Any], other: dict[s
         assert put_back_item(item, {"role": "user", "parts": parts}, HERE, [], Loss())["parts"] == parts
     edited = put_back_item(item, {"role": "user", "parts": [*written["parts"], {"text": "a"}, other]}, HERE, [], Loss())
     assert edited["parts"] == [first, {"text": "a"}, other]
+
+
+def test_a_list_for_which_nothing_is_written_does_not_outlive_an_edit_beside_it() -> None:
+    raw = {"summary": [], "content": [{"text": "Plain."}], "status": "completed", "role": "user"}
+    written = {"summary": [{"text": "Plain."}], "role": "user"}
+
+    assert came(raw, written) == raw
+    edited = {"summary": [{"text": "Edited."}], "role": "user"}
+    assert came(raw, written, edited) == {**edited, "status": "completed"}

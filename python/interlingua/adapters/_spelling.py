@@ -3,7 +3,8 @@ A value of a wire beside another: where they are spelt otherwise, and how one be
 
 What came and what is written are compared place by place, by JSON Pointer. Of each place that differs is kept what stood there
 (`raw`) and an imprint of what is written there (`written`), or of the element of a list in which it stands; where something went
-from a list or was added to it, what stood `between` what is the same. It is put back where the same is written again.
+from a list or was added to it, what stood `between` what is the same. It is put back where the same is written again. A list or an
+object for which nothing is written is put back `within` an object of which the same is written: it may say what that says.
 
 What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
 alphabet, a member under its `name` in snake_case. It is put back wherever something stands there. Null and false where nothing is
@@ -51,6 +52,9 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 added -= 1
             elif anchor is not _ABSENT and _says_nothing(name, value, path):
                 silent[name] = value
+                continue
+            elif anchor is _ABSENT and value and (type(value) is list or type(value) is dict):
+                spelt[pointer((*path, name))] = {"raw": value, "within": imprint(written, "wire")}
                 continue
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
@@ -237,6 +241,10 @@ def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
             if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
                 made = _with(made, steps, kept)
             continue
+        if "within" in kept:
+            if _stands_within(kept, written, steps):
+                made = _with(made, steps, kept)
+            continue
         if "between" in kept:
             listed = _value(written, steps)
             if _stands_between(kept, listed):
@@ -290,11 +298,20 @@ def fits(spelt: Spelt, written: Any) -> bool:
         if "between" in kept:
             if not _stands_between(kept, _value(written, _steps(there))):
                 return False
+        elif "within" in kept:
+            if not _stands_within(kept, written, _steps(there)):
+                return False
         elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
             anchor = _anchor(written, _steps(there))
             if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
                 return False
     return True
+
+
+def _stands_within(kept: dict[str, Any], written: Any, steps: Sequence[str]) -> bool:
+    """Whether the same is written in the object in which something stood that is written nowhere."""
+    holder = _value(written, steps[:-1])
+    return type(holder) is dict and kept["within"] == imprint(holder, "wire")
 
 
 def _stands_between(kept: dict[str, Any], written: Any) -> bool:

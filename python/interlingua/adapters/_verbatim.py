@@ -421,7 +421,7 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     if came is None:
         return False
     spelt: Spelt = came.get("spelt") or {}
-    return "whole" in came or any("written" in kept for kept in spelt.values())
+    return "whole" in came or any("written" in kept or "within" in kept for kept in spelt.values())
 
 
 def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
