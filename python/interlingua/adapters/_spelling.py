@@ -63,8 +63,8 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 spelt.setdefault(pointer((*path, first)), {})["name"] = name
         for name, value in silent.items():
             # where a member is written that did not come, it may say what is null or false here
-            known = {"written": imprint(anchor, "wire")} if added else {"beside": _names(written)}
-            spelt[pointer((*path, name))] = {"raw": value, **known}
+            known_by = {"written": imprint(anchor, "wire")} if added else {"beside": _names(written)}
+            spelt[pointer((*path, name))] = {"raw": value, **known_by}
         for name, value in written.items() if added else ():
             if name in raw or name in names:
                 continue
