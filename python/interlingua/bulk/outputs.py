@@ -82,7 +82,14 @@ class _Parquet:
         self._schema = schema()
         # a body stands there once: to look for others of its kind costs and finds nothing
         repeated: Any = ["input", "path", "headers"]
-        self._writer = pq.ParquetWriter(file, self._schema, compression="zstd", use_dictionary=repeated)
+        found: Any = [
+            "input",
+            "row",
+            "id",
+        ]  # the least and the greatest of other columns tell nobody which rows to read
+        self._writer = pq.ParquetWriter(
+            file, self._schema, compression="zstd", use_dictionary=repeated, write_statistics=found
+        )
         self._held: list[tuple[Any, ...]] = []
         self._bytes = 0
 
