@@ -439,10 +439,13 @@ for line in sys.stdin:
     print(json.dumps({"id": message["id"], "output": hello}), flush=True)
 """
 FORGETS = """
-import json, sys, toy
+import json, os, pathlib, sys, toy
 del toy.op_to_wire_error
 for line in sys.stdin:
-    print(json.dumps(toy.handle(json.loads(line))), flush=True)
+    message = json.loads(line)
+    if message["op"] not in ("hello", "bye"):
+        (pathlib.Path(__file__).parent / f"asked-{os.getpid()}").touch()
+    print(json.dumps(toy.handle(message)), flush=True)
 """
 
 
@@ -457,13 +460,17 @@ def test_a_run_in_several_processes_tells_the_same(
     (tmp_path / "plug.py").write_text(program)
     command = [sys.executable, str(tmp_path / "plug.py" if status else folder / "toy.py")]
     found = []
+    asked = [0]  # how many plugs have been asked, after each run
     for jobs in ("1", "2"):
         report = tmp_path / jobs
         assert main(["run", "--cases", str(CASES), "--jobs", jobs, "--report", str(report), "--", *command]) == status
         found.append([{**loads(line), "milliseconds": 0} for line in report.read_bytes().splitlines()])
+        asked.append(len(list(tmp_path.glob("asked-*"))))
 
     if program is CRASHES:  # three times in a row in each process
         assert [line.get("id") for line in found[0]] == [line.get("id") for line in found[1]]
         assert 3 <= [line.get("outcome") for line in found[1]].count("error") <= 6
     else:
         assert found[0] == found[1]
+    if program is FORGETS:
+        assert asked == [0, 1, 3], "one plug, then two others"

@@ -232,10 +232,14 @@ def _respelt(came: dict[str, Any], items: list[Item], written: Any) -> Any:
     """What is written of items as it came."""
     if "content" in came:
         return with_content(came["content"], written)
+    spelt: Spelt = came["spelt"]
     opaque: list[Any] = []
-    for item in items:
-        _find_opaque(item, opaque)
-    return respelt(came["spelt"], written, opaque)
+    for there in spelt:
+        if there.count("/") > 1:  # only within a member there may be what is opaque
+            for item in items:
+                _find_opaque(item, opaque)
+            break
+    return respelt(spelt, written, opaque)
 
 
 def _find_opaque(item: Item, found: list[Any]) -> None:
