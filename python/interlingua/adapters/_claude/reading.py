@@ -1,6 +1,6 @@
 """What a reader carries with it."""
 
-from typing import Any, Final
+from typing import Any
 
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.canonical.endpoint import Endpoint
@@ -55,13 +55,6 @@ class Reading:
         """Whether a mark for the cache was read."""
         return self._marks > 0
 
-    def has_odd_names(self) -> bool:
-        """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
-        whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each
-        if whole and not (whole.isascii() and ("_" + whole).isidentifier()):
-            return True
-        return len(whole) > _SHORT_NAME and any(len(name) > _SHORT_NAME for name in self.names)
-
     def mark(self, hint: Item) -> None:
         """Looks at a mark for the cache."""
         ttl = hint.get("ttl", "5m")
@@ -110,6 +103,3 @@ class Reading:
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
         return {"type": "opaque", **self.whose, "kind": kind, "value": value}
-
-
-_SHORT_NAME: Final = 64  # fits everywhere

@@ -94,10 +94,6 @@ class Writing(_writing.Writing):
     def _is_own(self, provider: str | None) -> bool:
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 
-    def had_twice(self, name: str) -> bool:
-        """Whether several tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
-
     # ------------------------------------------------------------------------------------------ texts
 
     def text(self, text: str) -> Item:

@@ -11,11 +11,10 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNREADABLE, string
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state, report_unknown
 from interlingua.adapters._members import (
     ANYTHING,
     COUNT,
@@ -40,6 +39,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._tools import keep_names
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -133,7 +133,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     for name in _SETTINGS:
         if name in members.options and members.options[name] == _without_nulls(body[name]):
             record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
-    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
+    keep_names(request, reading.names, encoding, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
     dialect = endpoint.dialect

@@ -11,13 +11,13 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     Wire,
     arguments_text,
+    is_plain_name,
     parse_arguments,
     report_foreign_state,
     report_unknown,
@@ -45,6 +45,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._tools import keep_names
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -184,7 +185,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if not request.get("tools") and reading.has_calls():
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
-    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
+    keep_names(request, reading.names, encoding, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
     request["provider_state"] = reading.state(encoding=encoding)
     _BODY.keep(request, body, endpoint)

@@ -116,6 +116,7 @@ class Writing(claude.Writing):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
+        self.marks_definitions = True
         self.document: Path | None = None  # the first document of a user message
         self.medium: Wire = {}  # the source of the medium that is being written
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand

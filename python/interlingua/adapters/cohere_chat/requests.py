@@ -41,6 +41,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._requests import request_to_wire
 from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._tools import keep_names
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
@@ -321,17 +322,8 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", NAME)
-    names: set[str] = set()
-    again: set[str] = set()
-    for tool in request.get("tools") or ():
-        if tool["name"] in names and tool.get("kind") != "provider":
-            again.add(tool["name"])
-        names.add(tool["name"])
-    if again:
-        encoding["again"] = sorted(again)
-    names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
-    if odd := [name for name in names if not is_name(name)]:
-        encoding["names"] = sorted(odd)
+    called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
+    keep_names(request, called, encoding, is_name)
     unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
     keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
     request["provider_state"] = endpoint.state(encoding=encoding)

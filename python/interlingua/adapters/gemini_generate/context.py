@@ -24,10 +24,10 @@ class Reading:
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
     `unusual` is set by whoever reads something that may be written otherwise than it came. `names` are those of the tools that are
-    called. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
+    called. `offered` are the positions of the tools that each item of the wire holds. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "offered", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         self.endpoint = endpoint
@@ -37,6 +37,7 @@ class Reading:
         self.prefix = prefix
         self.unusual = False
         self.names: set[str] = set()
+        self.offered: list[range] = []
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
         self._ids = ids
@@ -124,10 +125,6 @@ class Writing(_writing.Writing):
     def reader(self) -> Reading:
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
-
-    def had_twice(self, name: str) -> bool:
-        """Whether two tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def begin_again(self, entries: list[Entry]) -> None:
         """Forgets what was written of the contents; `entries` are those that had been reported before."""

@@ -45,6 +45,7 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._tools import keep_names
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -72,14 +73,13 @@ from interlingua.adapters.gemini_generate.tables import (
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
-    are_plain,
+    Offered,
     choice_from_wire,
     choice_to_wire,
     fitted,
     is_mode,
     is_taken,
     json_schema,
-    refuse_one_name,
     tools_from_wire,
     tools_to_wire,
 )
@@ -121,16 +121,18 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     names: dict[str, str] = {}
     body = _in_first_names(given, _ROWS, names)
     reading = Reading(endpoint, ids)
-    contents = body.get("contents")
     encoding: dict[str, Any] = {"snake": names} if names else {}
-    if type(contents) is dict:
-        contents, encoding["contents"] = [contents], "object"
+    for name in ("contents", "tools"):
+        if type(alone := body.get(name)) is dict:
+            body, encoding[name] = {**body, name: [alone]}, "object"
+    contents = body.get("contents")
     if type(contents) is not list:
         raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
     several = contents_from_wire(contents, reading, messages)
+    contents_may, reading.unusual = reading.unusual, False
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -138,7 +140,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if not contents:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    _keep_names(request, encoding, reading)
+    keep_names(request, reading.names, encoding, fits_name)
     if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
         messages, range(len(messages))
     ):
@@ -146,30 +148,18 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     keep_read(request, encoding)
     request["provider_state"] = reading.state(encoding=encoding)
     _BODY.keep(request, body, endpoint, unusual=_is_unusual(request, body))
-    if reading.unusual:
+    if contents_may:
         note_disorder(messages, RESULTS, endpoint.state)
     model = (request.get("model") or "").partition(":")[2]
-    if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
+    if request.get("tools") and may_differ(reading.unusual):
+        unknown = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
+        offered = Offered(body["tools"], reading.offered)
+        tools_to_wire(request, {}, Writing(request, unknown, Loss()), read=offered)
+    if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
         read = Read(body.get("systemInstruction"), contents, several)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
-
-
-def _keep_names(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
-    """Keeps the names of tools that do not fit the grammar, and those of two tools."""
-    names: set[str] = set()
-    again: list[str] = []
-    for tool in request.get("tools") or ():
-        if tool.get("kind") == "provider":
-            continue
-        if tool["name"] in names:
-            again.append(tool["name"])
-        names.add(tool["name"])
-    if again:
-        encoding["again"] = again
-    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
-        encoding["names"] = sorted(odd)
 
 
 def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
@@ -324,7 +314,7 @@ def _is_tier(value: str, _: Wire) -> bool:
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    tools = tools_from_wire(value, members.reading)
+    tools = tools_from_wire(value, members.reading) if type(value) is list else None
     if tools is not None:
         members.request["tools"] = tools
     return tools is not None
@@ -350,7 +340,7 @@ def _read_labels(name: str, value: Any, members: Members[Reading]) -> bool:
 
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=_read_model, says=("model",)),
-    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
+    "tools": Row(LIST, read=_read_tools),
     "toolConfig": Row(
         {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
@@ -434,14 +424,15 @@ def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     encoding = writing.encoding
     body: Wire = {}
     try:
-        refuse_one_name(request, writing)
         contents_to_wire(request, body, writing)
+        tools_to_wire(request, body, writing)
         _members_to_wire(request, body, writing)
         _BODY.put_back(body, writing)
         if not writing.same_model:
             body.pop("model", None)  # the path names another one
-        if encoding.get("contents") == "object" and len(body["contents"]) == 1:
-            body["contents"] = body["contents"][0]
+        for name in ("contents", "tools"):
+            if encoding.get(name) == "object" and len(body.get(name) or ()) == 1:
+                body[name] = body[name][0]
         if names := encoding.get("snake"):
             body = _in_their_names(body, names)
     except UNREADABLE as problem:
@@ -469,8 +460,7 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the members beside the contents."""
-    tools_to_wire(request, body, writing)
+    """Writes the members beside contents and tools."""
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
@@ -479,7 +469,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _options_to_wire(request["options"], body, writing)
 
 
-_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
+_BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
 
 # -- sampling and limits
 

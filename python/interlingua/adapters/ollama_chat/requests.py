@@ -41,6 +41,7 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._tools import report_unmade
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import (
@@ -50,7 +51,7 @@ from interlingua.adapters.ollama_chat.tables import (
     Reading,
     Writing,
 )
-from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
+from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -107,7 +108,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
     if request.get("tool_choice") is not None:
-        report_choice(request["tool_choice"], writing.loss)
+        report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
     write_members(request, body, _WRITERS, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
