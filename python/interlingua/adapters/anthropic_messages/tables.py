@@ -20,26 +20,6 @@ STRICTER_VERSION: Final = (
 
 TOOL_CHOICE: Final = BiMap({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
 
-FINISH: Final = {
-    "end_turn": "stop",
-    "stop_sequence": "stop_sequence",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "compaction": "pause",
-    "refusal": "refusal",
-}
-STOP_REASON: Final = {
-    "stop": "end_turn",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "pause": "pause_turn",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-}
-
 MODES: Final = ("adaptive", "enabled", "disabled", "between_tools")
 DEFAULT_MAX_TOKENS: Final = 4096
 

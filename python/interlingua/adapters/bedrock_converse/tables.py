@@ -12,29 +12,6 @@ from interlingua.canonical.loss import Loss, Path
 NAME: Final = "bedrock_converse"
 FRAMING: Final = "eventstream"
 
-FINISH: Final = {
-    "end_turn": "stop",
-    "stop_sequence": "stop_sequence",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "guardrail_intervened": "content_filter",
-    "content_filtered": "content_filter",
-    "malformed_model_output": "error",
-    "malformed_tool_use": "error",
-    # not in the service's list; Anthropic's models have them
-    "pause_turn": "pause",
-    "refusal": "refusal",
-}
-STOP_REASON: Final = {
-    "stop": "end_turn",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "content_filter": "content_filtered",
-    "refusal": "content_filtered",
-}
-
 IMAGE_FORMATS: Final = BiMap({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
 VIDEO_FORMATS: Final = BiMap(
     {

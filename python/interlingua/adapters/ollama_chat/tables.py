@@ -28,12 +28,6 @@ OPTIONS: Final = BiMap(
 )
 """Members of a request that stand in the wire's `options`."""
 
-FINISH: Final = {"stop": "stop", "length": "length"}
-"""`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
-
-FINISH_BACK: Final = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
-"""What is written for an answer of another provider; everything else is `other`, never told as a clean end."""
-
 LEVELS: Final = ("low", "medium", "high", "max")
 """The words of `think`."""
 
