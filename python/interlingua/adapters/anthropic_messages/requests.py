@@ -63,7 +63,7 @@ from interlingua.adapters.anthropic_messages.turns import messages_from_wire, me
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 # ---------------------------------------------------------------------------------------------- reasoning
 
@@ -100,7 +100,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
 
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
