@@ -10,6 +10,7 @@ from interlingua.adapters._as_read import MARKS, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNREADABLE
@@ -59,7 +60,6 @@ from interlingua.adapters.anthropic_messages.tables import (
 )
 from interlingua.adapters.anthropic_messages.tools import (
     can_be_enforced,
-    enforced,
     tool_choice_from_wire,
     tool_choice_to_wire,
     tool_from_wire,

@@ -10,6 +10,7 @@ from interlingua.adapters._as_read import MARKS, record_quirk
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
@@ -53,7 +54,6 @@ from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (
     choice_to_wire,
-    enforced,
     made_of,
     tool_config_from_wire,
     tools_to_wire,
@@ -444,7 +444,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    inner: Wire = {"schema": arguments_text(enforced(schema, writing, (*path, "schema")))}
+    inner: Wire = {"schema": arguments_text(enforced(schema, writing.loss, (*path, "schema")))}
     for name in ("name", "description"):
         if wanted.get(name):
             inner[name] = wanted[name]

@@ -35,8 +35,8 @@ from interlingua.adapters._members import Members, whole
 from interlingua.adapters._openai_members import effort, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters._reasoning import asked, report_wish
-from interlingua.adapters._spelling import without_index
-from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing, keep_whole
+from interlingua.adapters._spelling import read_elements
+from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"
@@ -164,8 +164,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
     if DETAILS in message:
         details = message[DETAILS]
         if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
-            blocks = [detail_from_wire(item, reading) for item in without_index(details, DETAILS, kept.spelt)]
-            keep_whole(blocks, details, DETAILS, kept.spelt)
+            blocks = read_elements(detail_from_wire, details, reading, DETAILS, "index", kept.spelt)
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         elif details:
             kept.fields[DETAILS] = details
