@@ -48,10 +48,9 @@ class _Answer(Answer):
         """The indices of the candidates that have begun."""
         return list(self.choices)
 
-    def patch(self, chunk: Any, frame: Frame) -> Event | None:  # noqa: ARG002
+    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
         """Takes a chunk."""
-        if type(chunk) is list and len(chunk) == 1:
-            chunk = chunk[0]
+        chunk = data[0] if type(data) is list and len(data) == 1 else data
         if type(chunk) is not dict:
             raise TypeError("chunk")
         if "error" in chunk and "candidates" not in chunk:

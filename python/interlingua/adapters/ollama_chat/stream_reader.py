@@ -43,20 +43,20 @@ class _Answer(Answer):
         self.message: Wire = {}
         self.logprobs: list[Any] = []
 
-    def patch(self, line: Any, frame: Frame) -> Event | None:  # noqa: ARG002
+    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
         """Takes a line."""
-        message = line.get("message")
-        if line.get("error") and not isinstance(message, dict):
-            self.fail(error_from_body(None, {}, line, self.endpoint))
+        message = data.get("message")
+        if data.get("error") and not isinstance(message, dict):
+            self.fail(error_from_body(None, {}, data, self.endpoint))
             return None
-        done = line.get("done")
+        done = data.get("done")
         if not self.begun and (message is not None or done):
-            self.reading.salt = salt_of(line)
-            self.start(line.get("model") or None, None)
-        for name, value in line.items():
+            self.reading.salt = salt_of(data)
+            self.start(data.get("model") or None, None)
+        for name, value in data.items():
             if name != "message" and value is not None:
                 self.body[name] = value
-        if isinstance(logprobs := line.get("logprobs"), list):
+        if isinstance(logprobs := data.get("logprobs"), list):
             self.logprobs += logprobs
         if message is not None:
             self._message(message)

@@ -55,16 +55,16 @@ class _Answer(Answer):
         """The end of all choices."""
         self._complete() if self.choices else self.cut_off()
 
-    def patch(self, chunk: Any, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> Event | None:
         """Takes a chunk."""
-        if not isinstance(chunk, dict):
+        if not isinstance(data, dict):
             raise TypeError("chunk")
-        if frame.event is None and (event := self._word(chunk, frame)) is not None:
+        if frame.event is None and (event := self._word(data, frame)) is not None:
             return event
-        if (failure := _failure(chunk, frame.event)) is not None:
+        if (failure := _failure(data, frame.event)) is not None:
             self.fail(error_from_body(None, {}, failure, self.endpoint))
         else:
-            self._chunk(chunk)
+            self._chunk(data)
         return None
 
     def _word(self, chunk: Wire, frame: Frame) -> Event | None:
