@@ -10,7 +10,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, partial
 from interlingua.adapters.ollama_chat.blocks import answered_image
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
 from interlingua.adapters.ollama_chat.tables import Reading
 from interlingua.adapters.ollama_chat.tools import call_from_wire
@@ -47,7 +47,7 @@ class _Answer(Answer):
         """Takes a line."""
         message = data.get("message")
         if data.get("error") and not isinstance(message, dict):
-            self.fail(error_from_body(None, {}, data, self.endpoint))
+            self.fail(read_error(200, {}, data, self.endpoint))
             return None
         done = data.get("done")
         if not self.begun and (message is not None or done):
