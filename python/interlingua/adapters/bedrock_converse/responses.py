@@ -28,10 +28,10 @@ from interlingua.adapters.bedrock_converse.tables import NAME, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 ENDS: Final = Ends(
     {

@@ -40,10 +40,10 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path, difference, pointer
+from interlingua.canonical.loss import Entry, Loss, Path, difference, pointer
 
 Response = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 ENDS: Final = Ends(
     {

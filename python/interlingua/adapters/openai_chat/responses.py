@@ -23,7 +23,8 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._openai_errors import error_from_body, is_failure
+from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts, report_usage
@@ -247,7 +248,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
-        raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
     return unwrap_answer_call(read_response(body, endpoint, ids)), []
