@@ -55,7 +55,7 @@ from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
-    request_to_wire,
+    request_writer,
     tools_reader,
     unmeasured,
     unsaid_json,
@@ -101,7 +101,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return request_to_wire(request, endpoint, _written, speaks_json=True)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -116,6 +116,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
+
+
+_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
