@@ -276,6 +276,7 @@ SEVERITY: Final[Mapping[str, str]] = {
     "temperature": "weakened",
     "top_p": "weakened",
     "top_k": "weakened",
+    "min_p": "weakened",
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",

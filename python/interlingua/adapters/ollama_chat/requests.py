@@ -283,6 +283,7 @@ _ROWS: Final[Rows] = {
             "temperature": Row(NUMBER, "temperature", plain=()),
             "top_p": Row(NUMBER, "top_p", plain=()),
             "top_k": Row(NUMBER, "top_k", plain=()),
+            "min_p": Row(NUMBER, "min_p", plain=()),
             "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
             "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
             "seed": Row(INTEGER, "seed", plain=()),

@@ -388,6 +388,7 @@ _ROWS: Final[Rows] = {
     "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
     "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
     "top_k": Row(NUMBER, "top_k", _read_if_there, write=_if_there()),
+    "min_p": Row(NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
     "seed": Row(INTEGER, "seed", _read_seed, plain=(), write=_seed),
     "random_seed": Row(INTEGER, "seed", _read_seed),
     "stop": Row(TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=_stop),
