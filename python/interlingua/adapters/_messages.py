@@ -166,9 +166,9 @@ def joined(texts: list[tuple[int, str]]) -> str:
 
 def report_joined(positions: Collection[int], whole: str, path: Path, writing: Writing) -> None:
     """Reports that the texts of several blocks are one on the wire, in the place of the first; `path` is that of the content."""
-    first, *others = positions
-    if not others:
+    if len(positions) < 2:
         return
+    first, *others = positions
     why = "texts in this place are one on the wire"
     writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", why)
     for index in others:
