@@ -324,23 +324,12 @@ _TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
-    content, wire_id = message.get("content"), message.get("tool_call_id")
-    if (
-        len(message) == 3
-        and type(content) is str
-        and type(wire_id) is str
-        and not content.startswith(MARK)
-        and message["role"] == "tool"
-    ):
-        canonical, paired = reading.result(wire_id)
-        words = [{"type": "text", "text": content}]
-        return result_message(canonical, words, reading, None if paired and wire_id else wire_id)
-    return _odd_tool_from_wire(message, reading)
-
-
-def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
+    content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
+    if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
+        canonical, paired = reading.result(wire_id)  # most results
+        said = [{"type": "text", "text": content}]
+        return result_message(canonical, said, reading, None if paired and wire_id else wire_id)
     kept, known = Kept(), _TOOL
-    wire_id, name = message.get("tool_call_id"), message.get("name")
     legacy, told = message["role"] == "function", name if isinstance(name, str) else None
     found: str | None = None
     if legacy or not isinstance(wire_id, str):
@@ -354,7 +343,7 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)
     read = result_message(canonical, blocks, reading, None if paired and wire_id else wire_id)
-    return finish_reading(message, read, known, kept, reading, _form_of(message.get("content"), reading))
+    return finish_reading(message, read, known, kept, reading, _form_of(content, reading))
 
 
 _NAMED_TOOL: Final = _TOOL | {"name"}
