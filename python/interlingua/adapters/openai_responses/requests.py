@@ -28,6 +28,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     SWITCHES,
@@ -68,7 +69,6 @@ from interlingua.adapters.openai_responses.tables import (
     SERVICE_TIERS,
     Reading,
     Writing,
-    report_state,
 )
 from interlingua.adapters.openai_responses.tools import (
     DECLARED,
