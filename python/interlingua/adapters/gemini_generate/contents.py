@@ -20,6 +20,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
+from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._verbatim import (
     Items,
     is_imprinted,
@@ -37,7 +38,6 @@ from interlingua.adapters.gemini_generate.context import (
     generation,
     members_to_wire,
     report_cache,
-    unmeasured,
 )
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
