@@ -12,7 +12,7 @@ from interlingua.adapters._claude.members import kept_stops, sampling, wanted_sc
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNREADABLE, string
+from interlingua.adapters._claude.values import UNREADABLE, string
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
 from interlingua.adapters._members import (
@@ -39,6 +39,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,

@@ -45,6 +45,7 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -64,7 +65,6 @@ from interlingua.adapters.gemini_generate.tables import (
     NAME,
     PATH,
     RANGES,
-    RESULTS,
     SNAKE,
     TIERS,
     UNREADABLE,
