@@ -401,7 +401,7 @@ def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     end = _read_back([{"type": "error", "error": failure}], endpoint)
     if end is None or "error" not in end:
         return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
-    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.account(failure, end["error"], endpoint)]
+    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.report(failure, end["error"], endpoint)]
 
 
 def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:

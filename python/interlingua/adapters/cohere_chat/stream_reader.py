@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
-from interlingua.adapters.cohere_chat.errors import error_from_body
+from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
 from interlingua.adapters.cohere_chat.responses import read_answer
 from interlingua.adapters.cohere_chat.tables import Reading
@@ -103,11 +103,11 @@ class _Answer(Answer):
             case "citation-start":
                 self._cite(message["citations"])
             case "message-end" if delta.get("error"):
-                self.fail(error_from_body(None, {}, {"message": delta["error"]}, self.endpoint))
+                self.fail(read_error(200, {}, {"message": delta["error"]}, self.endpoint))
             case "message-end":
                 self._complete(delta)
             case None if "message" in event:
-                self.fail(error_from_body(None, {}, event, self.endpoint))
+                self.fail(read_error(200, {}, event, self.endpoint))
             case _:
                 pass  # ends that say nothing, and events of later versions
         return None

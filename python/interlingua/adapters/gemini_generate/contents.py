@@ -11,6 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._order import INSTRUCTIONS, Order
+from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._turns import FILLER, Turns
 from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
 from interlingua.adapters.gemini_generate.context import (
@@ -21,7 +22,6 @@ from interlingua.adapters.gemini_generate.context import (
     Writing,
     generation,
     members_to_wire,
-    unmeasured,
 )
 from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire

@@ -10,7 +10,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
 from interlingua.adapters.ollama_chat.blocks import answered_image
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
 from interlingua.adapters.ollama_chat.tables import Reading
 from interlingua.adapters.ollama_chat.tools import call_from_wire
@@ -56,7 +56,7 @@ class _Answer(Answer):
             raise TypeError("line")
         message = line.get("message")
         if line.get("error") and not isinstance(message, dict):
-            self.fail(error_from_body(None, {}, line, self.endpoint))
+            self.fail(read_error(200, {}, line, self.endpoint))
             return None
         done = line.get("done")
         if not self.begun and (message is not None or done):

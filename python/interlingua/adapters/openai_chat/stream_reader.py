@@ -9,7 +9,8 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, within
-from interlingua.adapters._openai_errors import error_from_body, is_failure
+from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
 from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
 from interlingua.adapters.openai_chat.stream_choices import Choice
@@ -69,7 +70,7 @@ class _Answer(Answer):
         if frame.event is None and (event := self._word(chunk)) is not None:
             return event
         if (failure := _failure(chunk, frame.event)) is not None:
-            self.fail(error_from_body(None, {}, failure, self.endpoint))
+            self.fail(read_error(200, {}, failure, self.endpoint))
         else:
             self._chunk(chunk)
         return None

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, encoding_of
 from interlingua.adapters._openai_calls import read_arguments
-from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
@@ -121,7 +121,7 @@ class _Answer(Answer):
             return event
         if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
             told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
-            self.fail(error_from_body(None, {}, told, self.endpoint))
+            self.fail(read_error(200, {}, told, self.endpoint))
         else:
             self._event(frame.event if "type" not in data else kind, data)
         return None
@@ -206,7 +206,7 @@ class _Answer(Answer):
         self.head = response
         self._tell_usage(response)
         told = {"error": response.get("error") or {"code": "server_error"}}
-        self.fail(error_from_body(None, {}, told, self.endpoint))
+        self.fail(read_error(200, {}, told, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
