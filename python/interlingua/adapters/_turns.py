@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import (
     PLAIN,
     TURN,
@@ -107,7 +107,7 @@ class Turns(Generic[W]):
     """
 
     __slots__ = (
-        "assistant", "blocks_to_wire", "first", "joins", "member", "messages", "of", "open_end", "order", "result_to_wire", "wires", "writing",
+        "assistant", "blocks_to_wire", "first", "joins", "late", "member", "messages", "of", "open_end", "order", "result_to_wire", "wires", "writing",
     )  # fmt: skip
 
     def __init__(
@@ -134,6 +134,7 @@ class Turns(Generic[W]):
         self.order: Order = range(len(messages))
         self.wires: list[Item] = []
         self.of: list[list[int]] = []  # the messages that each of them says
+        self.late: list[Any] = []  # what stands behind the open wire message
 
     # ------------------------------------------------------------------------------------------ what a wire says itself
 
@@ -167,6 +168,9 @@ class Turns(Generic[W]):
     def mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
         """Marks the last block of a message for the cache; gives whether it takes a mark."""
         return False
+
+    def put_late(self, position: int) -> None:
+        """Writes what stands behind the open wire message, and before the message at a position."""
 
     def travels(self, message: Item, path: Path) -> None:
         """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
@@ -231,7 +235,7 @@ class Turns(Generic[W]):
         """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""
         messages, writing, wires, of = self.messages, self.writing, self.wires, self.of
         blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
-        member, assistant = self.member, self.assistant
+        member, assistant, late = self.member, self.assistant, self.late
         position = self.first
         # of the open wire message: whose it is, what it holds, the message that neighbours are merged into and its role, and the
         # state of the one whose members it gets
@@ -262,11 +266,16 @@ class Turns(Generic[W]):
                     begins = True
                     if state is not None or not content:
                         self._close(state, anchor)
+                    if late:
+                        self.put_late(position)
                     if role == "assistant":
                         writing.next_turn()
                         if not wires:
                             self.begin_with_answer(position)
-                if role == "tool":
+                block: Item = blocks[0] if len(blocks) == 1 else NOTHING
+                if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                    found = [writing.text(text)]  # most messages
+                elif role == "tool":
                     found = result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
                 else:
                     found = blocks_to_wire(blocks, by, writing, ("messages", position, "content"))
@@ -304,6 +313,8 @@ class Turns(Generic[W]):
             self.end_conversation(content, of[-1][-1])
         if state is not None or not content:
             self._close(state, anchor, last=True)
+        if late:
+            self.put_late(len(messages))
         if not wires and not writing.had_quirk("messages", "empty_content"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 

@@ -155,10 +155,6 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
-    if len(blocks) == 1 and len(block := blocks[0]) == 2 and block["type"] == "text":  # most messages
-        text = block["text"]
-        if text and (place == ASSISTANT or not text.isspace()):
-            return [{"type": "text", "text": text}]
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         kind = block["type"]

@@ -180,6 +180,7 @@ def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
     writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
     contents = _Contents([message], writing)
     contents.write_messages()
+    contents.demand_signatures(writing.model)
     keep_item(message, raw, contents.wires[0], reading.endpoint, writing.loss.entries)
 
 
@@ -194,6 +195,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     said_before = [*writing.loss.entries]
     contents.arrange()
     contents.write_messages()
+    contents.demand_signatures(writing.model)
     body["contents"] = contents.wires
     if read is not None:
         items.keep(read.contents, read.made(contents.first), contents.wires, contents.of)
@@ -206,6 +208,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
             contents.wires, contents.of = [], []
             contents.arrange(as_read=False)
             contents.write_messages()
+            contents.demand_signatures(writing.model)
             body["contents"] = items.put_back(contents.wires, contents.of, apart=contents.otherwise())
     if contents.wires and not writing.encoding.get("call_first") and begins_with_call(messages, contents.order):
         body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
@@ -231,29 +234,12 @@ class _Contents(Turns[Writing]):
     """Contents: each message is one of its own, but for results of one turn, which are one together. Media that cannot stand in
     results go into a user content behind them."""
 
-    __slots__ = ("released", "signed", "step_begun")
+    __slots__ = ("released",)
 
     def __init__(self, messages: list[Message], writing: Writing) -> None:
-        super().__init__(messages, writing, self._parts, self._result, "parts", MODEL, joins=False)
+        super().__init__(messages, writing, parts_to_wire, result_to_wire, "parts", MODEL, joins=False)
+        self.late = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
-        self.signed: int | None = None  # the message behind which the first call of every step needs a signature
-        self.step_begun = False
-
-    def _parts(self, blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
-        if writing.outside:
-            position = int(path[1])
-            # a message that moves takes its place behind the media
-            self._release(next((before for moved, before, *_ in writing.moves if moved == position), position))
-        parts = parts_to_wire(blocks, place, writing, path)
-        if place != MODEL:
-            self.step_begun = False
-        elif self.signed is not None and int(path[1]) > self.signed:
-            self._demand_signature(blocks, parts, path)
-        return parts
-
-    def _result(self, block: Block, writing: Writing, path: Path) -> list[Wire]:
-        self.step_begun = False
-        return [result_to_wire(block, writing, path)]
 
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
         body["systemInstruction"] = wire = {"parts": content}
@@ -266,10 +252,6 @@ class _Contents(Turns[Writing]):
         for name in self.writing.owned(message).get("fields") or ():
             where = (*path, "provider_state", "fields", name)
             self.writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
-
-    def arrange(self, *, as_read: bool = True) -> None:
-        super().arrange(as_read=as_read)
-        self.signed = _signed_from(self.messages, self.order, self.writing)
 
     def pinned(self) -> Collection[int]:
         """The last result of each turn whose media go behind its results: nothing else moves to that place.
@@ -294,36 +276,42 @@ class _Contents(Turns[Writing]):
                 media = False
         return [*pinned, last] if media else pinned
 
-    def write_messages(self) -> None:
-        """Writes the messages, and media that are left at the end."""
-        super().write_messages()
-        self._release(len(self.messages))
-
-    def _release(self, before: int) -> None:
+    def put_late(self, position: int) -> None:
         """Media that could not stand in the results before go into a user content of their own."""
-        outside = self.writing.outside
-        if outside:
-            self.wires.append({"role": USER, "parts": [part for _, _, part in outside]})
-            self.of.append([])
-            self.released += [(path, left, ("messages", before)) for path, left, _ in outside]
-            outside.clear()
+        writing = self.writing
+        # a message that moves takes its place behind the media
+        before = next((to for moved, to, *_ in writing.moves if moved == position), position)
+        self.wires.append({"role": USER, "parts": [part for _, _, part in writing.outside]})
+        self.of.append([])
+        self.released += [(path, left, ("messages", before)) for path, left, _ in writing.outside]
+        writing.outside.clear()
 
-    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
-        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
-        for index, block in enumerate(blocks):
-            if block["type"] != "tool_use":
-                continue
-            if self.step_begun:
-                return
-            self.step_begun = True
-            # an item that could not be read may be called so, too
-            part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
-            if "thoughtSignature" not in part:
-                part["thoughtSignature"] = SENTINEL
-                where = (*path, index, "provider_state", "signature")
-                message = "the target demands a signature here, and there is none: a stand-in is sent"
-                self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
+    def demand_signatures(self, model: str) -> None:
+        """Puts the documented stand-in on the first call of every step behind the last message of the user, where a model demands
+        signatures and there is none."""
+        if not self.wires or not demands_signatures(self.writing.endpoint, model):
             return
+        last = max((at for at in self.order if self.messages[at]["role"] not in ("assistant", "tool")), default=-1)
+        begun = False
+        for wire, of in zip(self.wires, self.of, strict=True):
+            if wire["role"] != MODEL:
+                begun = False
+            elif not begun and of[0] > last:
+                begun = self._is_signed(wire["parts"], of[0])
+
+    def _is_signed(self, parts: list[Wire], position: int) -> bool:
+        """Signs the first call of a content; False where it has none."""
+        for index, block in enumerate(self.messages[position]["content"]):
+            if block["type"] == "tool_use":
+                # an item that could not be read may be called so, too
+                part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
+                if "thoughtSignature" not in part:
+                    part["thoughtSignature"] = SENTINEL
+                    where = ("messages", position, "content", index, "provider_state", "signature")
+                    why = "the target demands a signature here, and there is none: a stand-in is sent"
+                    self.writing.loss.replace(where, SENTINEL, "required_default", "representation", why)
+                return True
+        return False
 
     def report_media(self) -> None:
         """Reports media that stand behind the texts of their results, or behind the results."""
@@ -398,14 +386,3 @@ def demands_signatures(endpoint: Endpoint, model: str) -> bool:
     """Whether a model demands signatures of its calls."""
     demanded = endpoint.capabilities.get("thought_signatures")
     return generation(model, 0) > 2 if demanded is None else demanded is True
-
-
-def _signed_from(messages: list[Message], order: Order, writing: Writing) -> int | None:
-    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
-    if not order or not demands_signatures(writing.endpoint, writing.model):
-        return None
-    last = -1
-    for position in order:
-        if messages[position]["role"] not in ("assistant", "tool"):
-            last = position
-    return last

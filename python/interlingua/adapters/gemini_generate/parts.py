@@ -504,7 +504,7 @@ def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> b
     return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
 
 
-def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
     content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(first := content[0]) == 2 and first["type"] == "text":
@@ -512,7 +512,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         answer: Wire = {"name": called, "response": {"result": first["text"]}}
         if call_id is not None:
             answer["id"] = call_id
-        return {"functionResponse": answer}
+        return [{"functionResponse": answer}]
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
@@ -549,7 +549,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
-    return write_item(_RESULT, said, writing, path)
+    return [write_item(_RESULT, said, writing, path)]
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
