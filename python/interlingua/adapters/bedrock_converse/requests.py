@@ -63,7 +63,7 @@ from interlingua.adapters.bedrock_converse.turns import messages_from_wire, mess
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, pointer
+from interlingua.canonical.loss import Entry, Loss, pointer
 
 # ---------------------------------------------------------------------------------------------- reasoning: `outputConfig.effort`, and what the additional fields say
 
@@ -151,7 +151,7 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
 
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
