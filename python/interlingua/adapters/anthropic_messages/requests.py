@@ -13,7 +13,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNREADABLE
+from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._members import (
@@ -46,6 +46,7 @@ from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -69,10 +70,10 @@ from interlingua.adapters.anthropic_messages.turns import messages_from_wire, me
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 

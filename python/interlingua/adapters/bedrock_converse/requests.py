@@ -13,7 +13,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     Wire,
@@ -49,6 +49,7 @@ from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -62,7 +63,7 @@ from interlingua.adapters.bedrock_converse.turns import messages_from_wire, mess
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, pointer
+from interlingua.canonical.loss import Entry, Loss, pointer
 
 # ---------------------------------------------------------------------------------------------- reasoning: `outputConfig.effort`, and what the additional fields say
 
@@ -150,7 +151,7 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
 
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 

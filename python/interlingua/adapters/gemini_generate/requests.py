@@ -48,6 +48,7 @@ from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -66,7 +67,6 @@ from interlingua.adapters.gemini_generate.tables import (
     MOST_STOPS,
     NAME,
     PATH,
-    RESULTS,
     SEEDS,
     SNAKE,
     TIERS,
@@ -89,10 +89,10 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 Reasoning = dict[str, Any]
 
 _FORMATS: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")

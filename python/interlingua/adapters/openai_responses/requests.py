@@ -24,6 +24,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     SWITCHES,
@@ -71,7 +72,6 @@ from interlingua.adapters.openai_responses.tables import (
     SERVICE_TIERS,
     Reading,
     Writing,
-    report_state,
 )
 from interlingua.adapters.openai_responses.tools import (
     DECLARED,
