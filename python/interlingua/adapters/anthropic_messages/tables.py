@@ -47,6 +47,10 @@ class Writing(claude.Writing):
         self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
 
+    def text(self, text: str) -> Wire:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
     # ------------------------------------------------------------------------------------------ cache marks
 
     def mark(self, wire: Wire, hint: dict[str, Any], path: Path, to: Path | None = None) -> None:

@@ -4,11 +4,9 @@ import re
 from typing import Final
 
 from interlingua.adapters._kit import BiMap, Wire
-from interlingua.adapters._order import TURN, Wanted
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
-RESULTS: Final = Wanted(TURN)
 
 PATH: Final = "/models/{model}"
 MODEL_IN_PATH: Final = re.compile(
@@ -16,7 +14,6 @@ MODEL_IN_PATH: Final = re.compile(
 )
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-FILLER: Final = "(empty)"
 SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 STAND_INS: Final = frozenset((SENTINEL, "context_engineering_is_the_way_to_go"))

@@ -16,6 +16,7 @@ from interlingua.adapters._answers import (
     unwritable,
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
+from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
@@ -29,7 +30,6 @@ from interlingua.adapters.openai_responses.items import (
     made_id,
     turn_to_wire,
 )
-from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
@@ -40,7 +40,6 @@ from interlingua.adapters.openai_responses.tables import (
     STATUS,
     Reading,
     Writing,
-    report_state,
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
@@ -119,8 +118,7 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     if not own:
         report_foreign_state(response, writing.endpoint, loss, ())
     if len(response["message"]) > 2:
-        report_envelope(response["message"], ("message",), writing)
-        report_state(response["message"], writing, ("message",), fields=True)
+        report_beside(response["message"], OF_MESSAGE, writing, ("message",))
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:
