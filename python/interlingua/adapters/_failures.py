@@ -27,7 +27,7 @@ from interlingua.adapters._failure_texts import (
 from interlingua.adapters._kit import Wire, retry_after
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import OPERATOR_CATEGORIES
-from interlingua.canonical.loss import Entry
+from interlingua.canonical.loss import Entry, entry_of
 
 Error = dict[str, Any]
 
@@ -379,15 +379,8 @@ def _is_elsewhere(error: Error, endpoint: Endpoint) -> bool:
 
 
 def _dropped(name: str, code: str, message: str) -> Entry:
-    return {"op": "drop", "path": f"/{name}", "code": code, "severity": "weakened", "message": message}
+    return entry_of("drop", f"/{name}", code, "weakened", message)
 
 
 def _replaced(name: str, value: Any, severity: str, message: str) -> Entry:
-    return {
-        "op": "replace",
-        "path": f"/{name}",
-        "code": "unsupported_value",
-        "severity": severity,
-        "message": message,
-        "value": value,
-    }
+    return entry_of("replace", f"/{name}", "unsupported_value", severity, message, value=value)

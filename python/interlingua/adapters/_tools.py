@@ -6,7 +6,7 @@ A tool that takes free text is a function where a wire has functions alone. A to
 goes back as it came, and to nobody else.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeVar
 
 from interlingua.adapters._free_text import tool_as_function
@@ -52,22 +52,6 @@ def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
     inner: Any = tool.get("function") or tool.get("custom")
     named = inner.get("name") if type(inner) is dict else None
     return of_provider(tool, endpoint, named, tool.get("name"), tool.get("type"))
-
-
-def keep_names(request: Wire, called: Iterable[str], encoding: Wire, fits: Callable[[str], bool]) -> None:
-    """Keeps the names of tools that the grammar does not take, those `called` among them, and those of two tools: they go back
-    as they are."""
-    names = set(called)
-    own: set[str] = set()
-    again: set[str] = set()
-    for tool in request.get("tools") or ():
-        name: Any = (tool.get("definition") or tool).get("name")
-        if type(name) is str:
-            (again if name in own else own).add(name)
-    if again:
-        encoding["again"] = sorted(again)
-    if odd := [name for name in names | own if not fits(name)]:
-        encoding["names"] = sorted(odd)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

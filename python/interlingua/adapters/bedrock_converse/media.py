@@ -93,12 +93,7 @@ def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     if source is None:
         raise Refused("unsupported_source", source_refused(block, f"the target does not take {kind} of this source"))
     writing.medium = source
-    if kind == "document" and writing.document is None and len(path) == _IN_MESSAGE:
-        writing.document = path
     return item_to_wire(_ROWS[kind], kind, block, writing, path)
-
-
-_IN_MESSAGE: Final = 4  # steps to a block of a message; there are more to one of a result
 
 
 def _fitted_type(block: Block, formats: BiMap[str, str]) -> str | None:

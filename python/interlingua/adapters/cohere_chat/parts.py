@@ -9,11 +9,11 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
 from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
+from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
 from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
@@ -182,11 +182,10 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             report_unknown(block, OPAQUE_MEMBERS, writing.loss, path)
             item: Wire = block["value"]
             return item
-        case "tool_use" | "tool_result" as kind if place != TOOL:
-            message = f"a {kind} does not stand in a message of this role"
-            raise InvalidRequest(message, path=pointer(path), adapter=writing.endpoint.adapter)
+        case "tool_use" | "tool_result" if place != TOOL:
+            raise misplaced(block, path, writing)
         case _:
-            return left_out(block, path, writing, *_no_place(block, writing))
+            return left_out(block, path, writing, *no_place(block, writing))
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
@@ -238,21 +237,6 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     if block["source"]["kind"] not in ("base64", "url") or not is_image_source(block, writing.endpoint):
         return "unsupported_source", source_refused(block, "the wire takes images by bytes or by a web address")
     return None
-
-
-def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
-    """Code and message for a block that has no form."""
-    match block["type"]:
-        case "opaque":
-            return "foreign_state", "an item of another provider has no form here"
-        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owned(block):
-            return "foreign_state", "reasoning of another provider is not replayed"
-        case "thinking" | "redacted_thinking":
-            return "unsupported_block", "reasoning has no form in this place"
-        case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
-        case _:
-            return "unknown_block", "a block of a type that this version does not know"
 
 
 def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:

@@ -22,7 +22,6 @@ from interlingua.adapters.gemini_generate.context import (
     Block,
     Reading,
     Writing,
-    placeholder_or_drop,
     report_cache,
 )
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
@@ -185,7 +184,7 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     source, block_type = block["source"], block["type"]
     capability = f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"
     if writing.lacks(capability, block_type):
-        return placeholder_or_drop(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {block_type}")
     data = source.get("data") or ""
     kind, media_type = source["kind"], block.get("media_type")
     new_source: dict[str, Any] | None = None
@@ -201,17 +200,17 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
     )
     if refusal is not None:
-        return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", refusal)
     if fitted is not None and not _takes(fitted, place, writing):
-        return placeholder_or_drop(
-            block, writing, path, "unsupported_source", "the target does not take this media type"
+        return writing.placeholder_or_drop(
+            block, path, "unsupported_source", "the target does not take this media type"
         )
     if kind != "base64" and kind != _uri_kind(data):
         new_source = {"kind": _uri_kind(data), "data": data}
     elif kind == "base64" and (plain := _plain_base64(data)) != data:
         data, new_source = plain, {"kind": "base64", "data": plain}
     if kind == "base64" and not may_be_base64(data):
-        return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
+        return writing.placeholder_or_drop(block, path, "unsupported_source", "the data is no base64")
     said = {**block, "data": data, "media_type": fitted}
     image = block_type == "image"
     if not (image and block.get("detail") in DETAIL.there and _takes_detail(place, writing)):

@@ -1,35 +1,17 @@
 """
-What all blocks have in common: what none has a place for, and items that go back as they came; and images, which are bytes
-without an address, whose type the server tells by itself. Each is written above read.
+Items that go back as they came; and images, which are bytes without an address, whose type the server tells by itself. Each is
+written above read.
 """
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
-    parse_data_uri,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-    severity_of,
-)
+from interlingua.adapters._kit import BLOCK_MEMBERS, parse_data_uri, report_unknown
 from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
+from interlingua.adapters._messages import report_beside
 from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
-
-
-def finish_block(block: dict[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
-    """What all blocks may have and none has a place for: a cache hint, state, members that nobody knows."""
-    loss = writing.loss
-    if block.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state := writing.owned(block):
-        report_own_state(state, loss, path, fields=True)
-    elif "provider_state" in block:
-        report_foreign_state(block, writing.endpoint, loss, path)
-    report_unknown(block, known, loss, path)
 
 
 def opaque(value: Any, kind: str, reading: Reading) -> Block:
@@ -39,7 +21,7 @@ def opaque(value: Any, kind: str, reading: Reading) -> Block:
     return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
 
 
-_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
+_IMAGE: Final = BLOCK_MEMBERS - {"cache"} | {"source", "media_type"}
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
@@ -72,10 +54,7 @@ def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     """The base64 data of an image; the server tells its type from the bytes."""
     loss, source = writing.loss, block["source"]
     if len(block) > 3 or "media_type" not in block:
-        if block.get("detail") is not None:
-            severity = severity_of("detail", block["detail"], "weakened")
-            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
-        finish_block(block, _IMAGE, path, writing)
+        report_beside(block, _IMAGE, writing, path)
     if len(source) > 2:
         report_unknown(source, _SOURCE, loss, (*path, "source"))
     data: str = source["data"]

@@ -7,32 +7,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import BiMap, WireIds
+from interlingua.adapters._kit import WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
-
-OPTIONS: Final = BiMap(
-    {
-        "max_output_tokens": "num_predict",
-        "temperature": "temperature",
-        "top_p": "top_p",
-        "top_k": "top_k",
-        "frequency_penalty": "frequency_penalty",
-        "presence_penalty": "presence_penalty",
-        "seed": "seed",
-        "stop": "stop",
-    }
-)
-"""Members of a request that stand in the wire's `options`."""
-
-FINISH: Final = {"stop": "stop", "length": "length"}
-"""`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
-
-FINISH_BACK: Final = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
-"""What is written for an answer of another provider; everything else is `other`, never told as a clean end."""
 
 LEVELS: Final = ("low", "medium", "high", "max")
 """The words of `think`."""

@@ -13,27 +13,13 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._items import (
-    Item,
-    Member,
-    Row,
-    filled,
-    read_item,
-    same,
-    text,
-    write_item,
-)
-from interlingua.adapters._kit import (
-    NOTHING,
-    THINKING_MEMBERS,
-    Wire,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-)
+from interlingua.adapters._items import Item, Member, Row, filled, read_item, same, text, write_item
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._members import Members, whole
-from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
+from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
+from interlingua.adapters._openai_members import effort, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters._reasoning import asked, report_wish
 from interlingua.adapters._spelling import read_elements
 from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
@@ -107,9 +93,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
-        foreign = bool(block.get("provider_state")) and not state
-        code = "foreign_state" if foreign else "unsupported_block"
-        message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
+        code, message = no_place(block, writing)
         return PART, writing.loss.block(path, block, code, "lost", message)
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
@@ -123,15 +107,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         return place, write_item(_DETAILS[encoding.get("type") or kind], block, writing, path)
     if place == PART:
         return place, write_item(_SUMMARY if encoding.get("type") == "reasoning" else _WORDS, block, writing, path)
-    if block.get("signature") is not None:
-        message = "reasoning carries no proof in this place"
-        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
     if len(block) > 2:
-        if block.get("cache") is not None:
-            message = "reasoning carries no cache mark"
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
-        report_own_state(state, writing.loss, path, fields=True)
+        report_beside(block, OF_THINKING, writing, path)
     return place, block["text"]
 
 
@@ -262,10 +239,8 @@ def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
 
 def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Asks for reasoning as the provider is asked for it."""
-    value = {key: item for key, item in value.items() if item is not None}
-    if not value:
-        return
-    if not takes_reasoning(name, writing):
+    value = asked(value)
+    if not value or not takes_reasoning(name, writing):
         return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     if control == "none":
@@ -280,9 +255,9 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
             written = _thinking_switch(value, body)
         case _:
             written = {}
-            if (asked := effort(value, writing)) is not None:
-                written["effort"] = body["reasoning_effort"] = asked
-    report_reasoning(name, value, written, writing)
+            if (word := effort(value, writing)) is not None:
+                written["effort"] = body["reasoning_effort"] = word
+    report_wish(value, written, writing)
 
 
 def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
@@ -317,8 +292,8 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
         body["thinking"] = {"type": mode}
-    if value.get("effort") is not None and (asked := effort(value, writing)) is not None:
-        written["effort"] = body["reasoning_effort"] = asked
+    if value.get("effort") is not None and (word := effort(value, writing)) is not None:
+        written["effort"] = body["reasoning_effort"] = word
     return written
 
 
@@ -458,10 +433,8 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
     if found is None or not found[0]:
         return False
     read, rest = found
-    present: dict[str, Any] = members.request.get("reasoning", {})
-    if not read.keys().isdisjoint(present):
+    if not members.wish(read):
         return False
-    members.request["reasoning"] = {**present, **read}
     if rest:
         members.options[name] = rest
     return True
