@@ -405,6 +405,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     of: list[list[int]] = []
     functions: list[Wire] = []
     home = 0  # of the functions
+    moved: list[int] = []
     names: set[str] = set()
     for wire, (position,) in zip(*write_tools(request, writing, _function_to_wire, _read_definition), strict=True):
         tool = tools[position]
@@ -418,8 +419,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             wires.append({_FUNCTIONS: functions})
             of.append([])
         elif home + 1 < len(wires):
-            message = "all functions stand together"
-            writing.loss.move(("tools", position), ("tools", of[home + 1][0]), "reordered", "representation", message)
+            moved.append(position)
         functions.append(wire)
         of[home].append(position)
     items = Items(tools, "tools", writing.endpoint, writing.loss, joined=True)
@@ -427,6 +427,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         items.keep(read.items, read.made, wires, of)
     elif wires:
         body["tools"] = items.put_back(wires, of)
+        if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they do not go as they came
+            for position in moved:
+                to, message = of[home + 1][0], "all functions stand together"
+                writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
 
 
 class Offered(NamedTuple):
