@@ -40,7 +40,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
@@ -333,7 +333,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
+        lay_over(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
 
 
 _SETTINGS: Final = ("thinking", "tool_choice")

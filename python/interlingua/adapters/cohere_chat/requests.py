@@ -35,7 +35,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -107,7 +107,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, writing.endpoint), (), writing)
+        lay_over(body, partial(_read_again, body, writing.endpoint), (), writing)
 
 
 def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:

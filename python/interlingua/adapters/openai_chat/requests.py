@@ -51,9 +51,10 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._openai_options import Options, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._options import Options
 from interlingua.adapters._requests import (
     body_of,
     keep_request,
@@ -430,7 +431,7 @@ _BODY: Final = Body(
 
 
 _OPTIONS: Final = Options(
-    members=frozenset((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    members=SHARED_MEMBERS.union((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
     said=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
     merged=MERGED,

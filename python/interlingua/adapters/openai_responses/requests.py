@@ -43,9 +43,10 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._openai_options import Options, from_sibling, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._options import Options
 from interlingua.adapters._reasoning import asked, report_wish, wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -371,7 +372,7 @@ _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire,
 
 
 _OPTIONS: Final = Options(
-    members=frozenset(
+    members=SHARED_MEMBERS.union(
         (
             "access_programs",
             "background",
