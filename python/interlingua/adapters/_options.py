@@ -16,7 +16,7 @@ from interlingua.adapters._kit import (
     report_foreign_options,
     stored_elsewhere,
 )
-from interlingua.adapters._members import Rows
+from interlingua.adapters._members import Members, Rows
 from interlingua.adapters._writing import Item, Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
@@ -136,11 +136,8 @@ def _report_meaning(name: str, value: Any, body: Wire, path: Path, wire: Options
 
 # ---------------------------------------------------------------------------------------------------- laid over
 
-Read = Callable[[Item], tuple[Item, Item]]
-"""Reads members of a wire: what of them is canonical, and what is an option."""
 
-
-def lay_over(body: Item, read: Read, settings: tuple[str, ...], writing: Writing) -> None:
+def lay_over(body: Item, rows: Rows, settings: tuple[str, ...], writing: Writing) -> None:
     """Lays the wire's own members over those that are written, where they are read as options again.
 
     `settings` are members that are nothing without what of them is canonical.
@@ -159,19 +156,23 @@ def lay_over(body: Item, read: Read, settings: tuple[str, ...], writing: Writing
             writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
             continue
         made = _laid_over(body.get(name), value)
-        if _is_option(name, value, body.get(name), made, read):
+        if _is_option(name, value, made, body, rows, writing):
             body[name] = made
         else:
             message = "the request has a member of its own for this"
             writing.loss.drop(where, "combination", "lost" if value else "representation", message)
 
 
-def _is_option(name: str, value: Any, present: Any, made: Any, read: Read) -> bool:
+def _is_option(name: str, value: Any, made: Any, body: Wire, rows: Rows, writing: Writing) -> bool:
+    """Whether a member that was made with an option says what it said without it, and the option beside."""
+    without, with_it = (Members(body, writing.endpoint, writing.reader()) for _ in range(2))
     try:
-        said, options = read({} if present is None else {name: present})
-        return read({name: made}) == (said, {**options, name: value})
+        if name in body:
+            without.read_member(name, body[name], rows)
+        with_it.read_member(name, made, rows)
     except InvalidWire:
         return False
+    return with_it.request == without.request and with_it.options == {**without.options, name: value}
 
 
 def _laid_over(present: Any, option: Any) -> Any:

@@ -31,11 +31,18 @@ from interlingua.adapters._members import (
     whole,
     write_members,
     write_nothing,
-    wrong_member,
 )
 from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
+from interlingua.adapters._requests import (
+    body_of,
+    keep_request,
+    posted,
+    refuser,
+    request_writer,
+    tools_reader,
+    unmeasured,
+)
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
@@ -43,7 +50,7 @@ from interlingua.adapters.ollama_chat.messages import messages_from_wire, messag
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -219,8 +226,4 @@ _ROWS: Final[Rows] = {
 _PLACES: Final = places(_ROWS)
 _OPTIONS: Final = Options(_ROWS, _read_options, frozenset(("options",)))
 _BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)

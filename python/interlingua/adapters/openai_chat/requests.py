@@ -32,7 +32,6 @@ from interlingua.adapters._members import (
     within,
     within_limit,
     write_members,
-    wrong_member,
 )
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
@@ -59,6 +58,7 @@ from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
+    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -86,7 +86,7 @@ from interlingua.adapters.openai_chat.tools import (
     tools_to_wire,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -439,8 +439,4 @@ _OPTIONS: Final = Options(
     read=_read_options,
     beside=(*_LIMITS, "stream", "tools", "functions", *sorted(SETTINGS)),
 )
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)

@@ -22,7 +22,6 @@ from interlingua.adapters._members import (
     put,
     within_limit,
     write_members,
-    wrong_member,
 )
 from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
@@ -53,6 +52,7 @@ from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
+    refuser,
     request_writer,
     unmeasured,
     unsaid_json,
@@ -392,8 +392,4 @@ _OPTIONS: Final = Options(
     rows=_ROWS,
     read=_read_options,
 )
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)
