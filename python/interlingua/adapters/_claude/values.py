@@ -20,9 +20,6 @@ FILLER: Final = "(empty)"
 # what reading a part raises that lacks a member or has one of a wrong type
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
-"""The first bytes of each format of images, in base64."""
-
 _LIFETIME: Final = re.compile(r"[0-9]+[mh]")
 
 

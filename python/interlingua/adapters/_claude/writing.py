@@ -87,10 +87,6 @@ class Writing(_writing.Writing):
             return self.endpoint.owns(state)
         return self._is_own((self.message.get("metadata") or {}).get("provider"))
 
-    def owns_file(self, source: Item) -> bool:
-        """Whether the file of a media source lies here."""
-        return self._is_own(source.get("provider"))
-
     def _is_own(self, provider: str | None) -> bool:
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 

@@ -9,6 +9,7 @@ of its own; instructions stand in `systemInstruction`, later ones marked in a us
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
+from interlingua.adapters._media import KINDS
 from interlingua.adapters._order import (
     INSTRUCTIONS,
     PLAIN,
@@ -39,7 +40,6 @@ from interlingua.adapters.gemini_generate.context import (
     report_cache,
     unmeasured,
 )
-from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE
 from interlingua.canonical.endpoint import Endpoint
@@ -527,7 +527,7 @@ def _before_media(messages: list[Message], order: Order, writing: Writing) -> li
 
 
 def _holds_media(message: Message) -> bool:
-    return message["role"] == "tool" and any(block["type"] in MEDIA for block in message["content"][0]["content"])
+    return message["role"] == "tool" and any(block["type"] in KINDS for block in message["content"][0]["content"])
 
 
 def begins_with_call(messages: list[Message], order: Order) -> bool:

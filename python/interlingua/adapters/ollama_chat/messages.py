@@ -5,12 +5,10 @@ from itertools import pairwise
 from typing import Any, Final
 
 from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
+from interlingua.adapters._items import OPAQUE, report_beside
 from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
     MESSAGE_MEMBERS,
     NOTHING,
-    RESULT_MEMBERS,
-    THINKING_MEMBERS,
     Wire,
     malformed,
     report_foreign_state,
@@ -31,7 +29,6 @@ from interlingua.adapters._order import (
 from interlingua.adapters._verbatim import Items, came_without, keep_item
 from interlingua.adapters.ollama_chat.blocks import (
     answered_image,
-    finish_block,
     image_from_wire,
     image_refused,
     image_to_wire,
@@ -53,7 +50,8 @@ Message = dict[str, Any]
 
 _RESULTS: Final = Wanted(MESSAGE)
 
-_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
+_WORDS: Final = frozenset(("text",))
+_RESULT: Final = frozenset(("tool_use_id", "content", "is_error"))
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -174,13 +172,13 @@ class _Said:
         match block["type"]:
             case "text":
                 if len(block) > 2:
-                    _finish_text(block, path, writing)
+                    report_beside(block, _WORDS, writing, path)
                 self._texts.append((index, block["text"]))
             case "document" if (
                 not self._assistant
                 and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
             ):
-                _finish_text(text, path, writing)
+                report_beside(text, _WORDS, writing, path)
                 self._texts.append((index, text["text"]))
             case "image":
                 refusal = image_refused(block, writing, answer=self._answer)
@@ -191,11 +189,10 @@ class _Said:
             case "tool_use" if self._assistant:
                 self._calls.append((index, call_to_wire(block, path, writing)))
             case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
-                _finish_thinking(block, path, writing)
+                report_beside(block, _WORDS, writing, path)
                 self._thoughts.append((index, block["text"]))
             case "opaque" if self._may_hold(block) and (item := _raw_item(block, writing)) is not None:
-                if not block.keys() <= _OPAQUE:
-                    finish_block(block, _OPAQUE, path, writing)
+                report_beside(block, OPAQUE, writing, path)
                 (self._calls if block["kind"] == CALLS else self._images).append((index, item[0]))
             case "tool_use" | "tool_result":
                 raise InvalidRequest(
@@ -341,24 +338,9 @@ def _answered(message: Message) -> str | None:
 # -- blocks
 
 
-def _finish_text(block: Block, path: Path, writing: Writing) -> None:
-    for name, message in (("refusal", "the wire marks no refusals"), ("citations", "the wire has no citations")):
-        if block.get(name):
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-    finish_block(block, _TEXT, path, writing)
-
-
 def _may_go_back(block: Block, writing: Writing, *, answer: bool) -> bool:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
     return answer or not block.get("provider_state") or bool(writing.owned(block))
-
-
-def _finish_thinking(block: Block, path: Path, writing: Writing) -> None:
-    if block.get("signature") is not None:
-        message = "reasoning carries no proof on this wire"
-        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    if len(block) > 2:
-        finish_block(block, THINKING_MEMBERS, path, writing)
 
 
 def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
@@ -428,14 +410,13 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     if (wire_id := writing.result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
-        finish_block(block, RESULT_MEMBERS, where, writing)
+        report_beside(block, _RESULT, writing, where)
     return wire
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 _ROLES: Final = ("system", "user", "assistant", "tool")
 
 
