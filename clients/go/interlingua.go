@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/protobuf/proto"
 
 	pb "github.com/interlingua/interlingua/clients/go/interlinguav1"
 )
@@ -82,18 +83,53 @@ func (c *Client) Close() error { return c.connection.Close() }
 // Stream is GenerateStream as an iterator: the pieces of the answer as they arrive, the routing decision first when the
 // server routed. A stream that fails ends with an error, behind the event that holds what had arrived. Leaving the loop
 // cancels the call.
+//
+// Events that arrived together travel in one message and are given one by one; a request that itself says batched gets
+// them as they travel.
 func (c *Client) Stream(ctx context.Context, request *pb.GenerateStreamRequest) iter.Seq2[*pb.GenerateStreamResponse, error] {
 	return func(yield func(*pb.GenerateStreamResponse, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		stream, err := c.GenerateStream(ctx, request)
+		asked := proto.CloneOf(request)
+		if asked == nil {
+			asked = &pb.GenerateStreamRequest{}
+		}
+		asked.Batched = true
+		stream, err := c.GenerateStream(ctx, asked)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
 		for {
-			piece, err := stream.Recv()
-			if errors.Is(err, io.EOF) || !yield(piece, err) || err != nil {
+			message, err := stream.Recv()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil || request.GetBatched() || message.GetEvents() == nil {
+				if !yield(message, err) || err != nil {
+					return
+				}
+				continue
+			}
+			for piece := range apart(message.GetEvents()) {
+				if !yield(piece, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// apart gives the events of one message as pieces of their own; they are messages or JSON texts, never both.
+func apart(events *pb.Events) iter.Seq[*pb.GenerateStreamResponse] {
+	return func(yield func(*pb.GenerateStreamResponse) bool) {
+		for _, event := range events.GetEvents() {
+			if !yield(&pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_Event{Event: event}}) {
+				return
+			}
+		}
+		for _, text := range events.GetEventsJson() {
+			if !yield(&pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_EventJson{EventJson: text}}) {
 				return
 			}
 		}

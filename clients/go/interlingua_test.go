@@ -6,10 +6,12 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +69,17 @@ func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// playing is a client of a server that plays the service.
+func playing(t *testing.T, service pb.InterlinguaServiceServer) *interlingua.Client {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	server := grpc.NewServer()
+	pb.RegisterInterlinguaServiceServer(server, service)
+	go server.Serve(listener)
+	t.Cleanup(server.Stop)
+	return dial(t, listener.Addr().String())
 }
 
 func must(t *testing.T, err error) {
@@ -173,6 +186,60 @@ func TestStream(t *testing.T) {
 	}
 }
 
+// batching is a server whose answer is the decision and one message of two events, for those who ask for that.
+type batching struct {
+	pb.UnimplementedInterlinguaServiceServer
+}
+
+func (batching) GenerateStream(request *pb.GenerateStreamRequest, answer grpc.ServerStreamingServer[pb.GenerateStreamResponse]) error {
+	if !request.GetBatched() {
+		return status.Error(codes.InvalidArgument, "not batched")
+	}
+	decision := &pb.GenerateStreamResponse_Decision{Decision: &pb.RouteDecision{}}
+	if err := answer.Send(&pb.GenerateStreamResponse{Piece: decision}); err != nil {
+		return err
+	}
+	events := &pb.Events{EventsJson: []string{"1", "2"}}
+	if !request.GetJsonOutput() {
+		events = &pb.Events{Events: []*pb.StreamEvent{delta("A"), delta("B")}}
+	}
+	return answer.Send(&pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_Events{Events: events}})
+}
+
+func delta(text string) *pb.StreamEvent {
+	return &pb.StreamEvent{Event: &pb.StreamEvent_TextDelta{TextDelta: &pb.TextDeltaEvent{Text: text}}}
+}
+
+func TestEventsThatTravelTogetherAreGivenOneByOne(t *testing.T) {
+	client := playing(t, batching{})
+	given := func(request *pb.GenerateStreamRequest) (pieces []string) {
+		before := proto.Clone(request)
+		for piece, err := range client.Stream(soon(t), request) {
+			must(t, err)
+			together := piece.GetEvents()
+			pieces = append(pieces, fmt.Sprintf("%t %s%s %d", piece.GetDecision() != nil,
+				piece.GetEvent().GetTextDelta().GetText(), piece.GetEventJson(), len(together.GetEvents())))
+		}
+		if !proto.Equal(request, before) {
+			t.Errorf("the caller's request became %v", request)
+		}
+		return pieces
+	}
+	for _, one := range []struct {
+		request *pb.GenerateStreamRequest
+		pieces  []string
+	}{
+		{nil, []string{"true  0", "false A 0", "false B 0"}},
+		{&pb.GenerateStreamRequest{}, []string{"true  0", "false A 0", "false B 0"}},
+		{&pb.GenerateStreamRequest{JsonOutput: true}, []string{"true  0", "false 1 0", "false 2 0"}},
+		{&pb.GenerateStreamRequest{Batched: true}, []string{"true  0", "false  2"}},
+	} {
+		if pieces := given(one.request); !slices.Equal(pieces, one.pieces) {
+			t.Errorf("%v gives %q", one.request, pieces)
+		}
+	}
+}
+
 // endless is a server whose answer has one piece and no end. It says when the call is gone.
 type endless struct {
 	pb.UnimplementedInterlinguaServiceServer
@@ -180,8 +247,7 @@ type endless struct {
 }
 
 func (server endless) GenerateStream(_ *pb.GenerateStreamRequest, answer grpc.ServerStreamingServer[pb.GenerateStreamResponse]) error {
-	delta := &pb.StreamEvent_TextDelta{TextDelta: &pb.TextDeltaEvent{Text: "A"}}
-	event := &pb.GenerateStreamResponse_Event{Event: &pb.StreamEvent{Event: delta}}
+	event := &pb.GenerateStreamResponse_Event{Event: delta("A")}
 	if err := answer.Send(&pb.GenerateStreamResponse{Piece: event}); err != nil {
 		return err
 	}
@@ -191,13 +257,8 @@ func (server endless) GenerateStream(_ *pb.GenerateStreamRequest, answer grpc.Se
 }
 
 func TestLeavingTheLoopCancelsTheCallOnTheServer(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	server, gone := grpc.NewServer(), make(chan error, 1)
-	pb.RegisterInterlinguaServiceServer(server, endless{gone: gone})
-	go server.Serve(listener)
-	t.Cleanup(server.Stop)
-	client, pieces := dial(t, listener.Addr().String()), 0
+	gone := make(chan error, 1)
+	client, pieces := playing(t, endless{gone: gone}), 0
 	for _, err := range client.Stream(soon(t), &pb.GenerateStreamRequest{}) {
 		must(t, err)
 		pieces++

@@ -45,9 +45,11 @@ V = TypeVar("V")
 
 class Refused(InterlinguaError):
     """A call that is not served. `category` is a word of spec/8-errors.md, `status` the HTTP status that says the same,
-    `retry_after` is in seconds."""
+    `retry_after` is in seconds, `code` the client's wire's own word, where it has one for just this."""
 
-    def __init__(self, category: str, message: str, status: int, *, retry_after: float | None = None) -> None:
+    def __init__(
+        self, category: str, message: str, status: int, *, retry_after: float | None = None, code: str = ""
+    ) -> None:
         super().__init__(message)
         self.status = status
         self._error: dict[str, Any] = {
@@ -58,6 +60,8 @@ class Refused(InterlinguaError):
         }
         if retry_after is not None:
             self._error["retry_after"] = retry_after
+        if code:
+            self._error["code"] = code
 
     def to_dict(self) -> dict[str, Any]:
         """The canonical error object."""

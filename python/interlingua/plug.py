@@ -19,6 +19,7 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
+from interlingua.canonical.loss import Entry
 from interlingua.canonical.validate import schema, violations
 
 Message = dict[str, Any]
@@ -190,7 +191,7 @@ def _stream(given: Message, adapter: str | None) -> Message:
 def _stream_encode(given: Message, adapter: str | None) -> Message:
     events = [translate.validated(event, "StreamEvent") for event in _member(given, "events")]
     endpoint = _spelt(given, _endpoint(given, adapter))
-    loss: list[Message] = []
+    loss: list[Entry] = []
     chunks = [base64.b64encode(chunk).decode() for chunk in translate.encode_stream(events, endpoint, loss=loss)]
     return {"chunks": chunks, "loss": loss}
 
@@ -205,7 +206,7 @@ def _relay(given: Message, adapter: str | None) -> Message:
             yield from reader.feed(piece)
         yield from reader.end()
 
-    loss: list[Message] = []
+    loss: list[Entry] = []
     written = translate.encode_stream(events(), target, loss=loss, policy=_member(given, "policy", default=None))
     return {"chunks": [base64.b64encode(chunk).decode() for chunk in written], "loss": loss}
 

@@ -10,7 +10,7 @@ from interlingua.adapters import _failures as failures
 from interlingua.canonical import state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Entry, Path, apply, difference, parse_pointer, pointer, visible
+from interlingua.canonical.loss import Entry, Path, apply, difference, entry_of, parse_pointer, pointer, visible
 
 
 def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
@@ -145,8 +145,7 @@ def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
     loss = _matched(loss, content, found, at)
     if not _reads_as(loss, content, found, at):
         message = "what was told reads otherwise in the pieces of this wire"
-        entry: Entry = {"op": "replace", "path": pointer(at), "code": "unsupported_value", "severity": "weakened"}
-        loss = [{**entry, "message": message, "value": found}]
+        loss = [entry_of("replace", pointer(at), "unsupported_value", "weakened", message, value=found)]
     return loss
 
 
@@ -196,7 +195,7 @@ def as_it_is_read(loss: list[Entry], end: dict[str, Any], tales: dict[int, Tale]
         name = pointer((*at, "name"))
         if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
             why = "a stream has no names of participants"
-            loss.append({**_gone(name, "unsupported_field", why), "severity": "weakened"})
+            loss.append(_gone(name, "unsupported_field", why, "weakened"))
     return loss
 
 
@@ -214,8 +213,8 @@ def as_it_came_late(
     if _reads_as(of_the_message(loss), content, found, _CONTENT):
         return response, loss
     pieces = [blocks[index] for index in sorted(blocks)]
-    in_pieces: Entry = {"op": "replace", "path": pointer(_CONTENT), "code": "reordered", "severity": "representation"}
-    in_pieces |= {"message": "what goes on in an earlier block is told where it comes", "value": pieces}
+    message_text = "what goes on in an earlier block is told where it comes"
+    in_pieces = entry_of("replace", pointer(_CONTENT), "reordered", "representation", message_text, value=pieces)
     response = {**response, "message": {**message, "content": pieces}}
     return response, [in_pieces, *stream_loss(response, endpoint)]
 
@@ -236,13 +235,11 @@ def _reads_as(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
     reported = content
     if loss:
         here = pointer(at)
-        moved = [
-            {
-                **entry,
-                **{name: _CONTENT_PATH + entry[name].removeprefix(here) for name in ("path", "to") if name in entry},
-            }
-            for entry in loss
-        ]
+        moved: list[dict[str, Any]] = [{**entry} for entry in loss]
+        for entry in moved:
+            for name in ("path", "to"):
+                if name in entry:
+                    entry[name] = _CONTENT_PATH + entry[name].removeprefix(here)
         reported = apply({"message": {"content": content}}, moved)["message"]["content"]
     return difference(_seen(reported), _seen(found)) is None
 
@@ -281,10 +278,9 @@ def _matched(
     for at, (home, *others) in homes.items():
         here = pointer((*at_content, home))
         local = _at_home(content[home], inside[home], found[at])
-        report += [{**entry, "path": here + entry["path"]} for entry in local]
-        report += [
-            {**_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT), "severity": "representation"} for one in others
-        ]
+        for entry in local:
+            report.append({**entry, "path": here + entry["path"]})
+        report += [_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT, "representation") for one in others]
     return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
 
 
@@ -331,29 +327,25 @@ def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) ->
     """The entries by which a block reads as what was found of it, those of the whole answer among them where they hold;
     their pointers begin at the block."""
     wanted = _seen([found])
-    merged: Entry = {
-        "op": "replace",
-        "path": "/text",
-        "code": _MERGED,
-        "severity": "representation",
-        "message": _ONE_TEXT,
-    }
     message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
-    changed: Entry = {"op": "replace", "path": "", "code": "unsupported_value", "severity": "weakened"}
-    changed["message"] = message
+    merged = entry_of("replace", "/text", _MERGED, "representation", _ONE_TEXT, value=found.get("text"))
     outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _SAID]
     said = {name: value for name, value in found.items() if name in _SAID}
     rest = {name: value for name, value in block.items() if name not in _SAID}
     for candidate in (
         loss,
         [entry for entry in loss if entry["op"] != "drop" or not _holds(found, entry["path"])],
-        [*loss, {**merged, "value": found.get("text")}],
+        [*loss, merged],
         [*loss, *_untold(_alone(block, loss), found)],
-        [{**changed, "value": {**rest, **said}}, *outside],
+        [_changed(message, {**rest, **said}), *outside],
     ):
         if difference(_seen([_alone(block, candidate)]), wanted) is None:
             return candidate
-    return [{**changed, "value": found}]
+    return [_changed(message, found)]
+
+
+def _changed(message: str, value: dict[str, Any]) -> Entry:
+    return entry_of("replace", "", "unsupported_value", "weakened", message, value=value)
 
 
 def _holds(value: Any, path: str) -> bool:
@@ -371,7 +363,7 @@ def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
     told = (found.get("provider_state") or {}).get("fields") or {}
     message = "the wire says this of a block when it has ended"
     return [
-        {**_gone(pointer(("provider_state", "fields", name)), "unsupported_field", message), "severity": "weakened"}
+        _gone(pointer(("provider_state", "fields", name)), "unsupported_field", message, "weakened")
         for name in fields
         if name not in told
     ]
@@ -387,13 +379,12 @@ def _moved(homes: list[int], end: int, at: Path) -> list[Entry]:
             continue
         message = "pieces that interleave are told in the order of the wire"
         to = pointer((*at, ahead))
-        moved: Entry = {"op": "move", "path": pointer((*at, home)), "to": to, "code": "reordered"}
-        moves.insert(0, {**moved, "severity": "representation", "message": message})
+        moves.insert(0, entry_of("move", pointer((*at, home)), "reordered", "representation", message, to=to))
     return moves
 
 
-def _gone(path: str, code: str, message: str) -> Entry:
-    return {"op": "drop", "path": path, "code": code, "severity": "lost", "message": message}
+def _gone(path: str, code: str, message: str, severity: str = "lost") -> Entry:
+    return entry_of("drop", path, code, severity, message)
 
 
 def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
@@ -401,7 +392,7 @@ def error_loss(failure: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     end = _read_back([{"type": "error", "error": failure}], endpoint)
     if end is None or "error" not in end:
         return [_gone("/error", "unsupported_field", "the wire has no frame for an error")]
-    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.account(failure, end["error"], endpoint)]
+    return [{**entry, "path": f"/error{entry['path']}"} for entry in failures.report(failure, end["error"], endpoint)]
 
 
 def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, Any] | None:

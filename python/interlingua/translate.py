@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any, Final
 
 from interlingua import adapters, registry
-from interlingua.adapters._failures import provider_message
+from interlingua.adapters._failure_texts import provider_message
 from interlingua.adapters._kit import NOTHING, own_state, stored_elsewhere
 from interlingua.adapters._offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._pairing import note_open_end, to_wire

@@ -434,7 +434,7 @@ def test_options_that_the_contract_has_a_word_for() -> None:
         ({"messages": [{"role": "user", "content": 7}]}, "/messages/0"),
         ({"messages": [{"role": "assistant", "tool_calls": [7]}]}, "/messages/0"),
         ({"messages": [{"role": "assistant", "tool_calls": 7}]}, "/messages/0"),
-        ({"messages": [], "tools": [7]}, "/tools"),
+        ({"messages": [], "tools": [7]}, "/tools/0"),
     ],
 )
 def test_a_malformed_request_is_refused_at_its_place(body: dict[str, Any], path: str) -> None:

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from interlingua.adapters._schema import ANTHROPIC_STRICT, OPENAI_STRICT, fitted, misfit
+from interlingua.adapters._claude.schemas import enforced
+from interlingua.adapters._openai_writing import can_be_enforced
+from interlingua.canonical.loss import Loss
 
 CLOSED: dict[str, Any] = {
     "type": "object",
@@ -16,28 +18,35 @@ CLOSED: dict[str, Any] = {
 
 def test_a_closed_schema_fits_both() -> None:
     """Nothing to rewrite."""
-    assert misfit(CLOSED, ANTHROPIC_STRICT) is None
-    assert misfit(CLOSED, OPENAI_STRICT) is None
-    assert (CLOSED, False) == fitted(CLOSED, ANTHROPIC_STRICT)
+    loss = Loss()
+
+    assert can_be_enforced(CLOSED)
+    assert CLOSED == enforced(CLOSED, loss, ())
+    assert [] == loss.entries
 
 
 @pytest.mark.parametrize(
-    ("members", "path"),
+    "members",
     [
-        ({"additionalProperties": True}, "/additionalProperties"),
-        ({"required": []}, "/required"),
-        ({"oneOf": []}, "/oneOf"),
-        ({"properties": {"a": {"type": "array", "items": {"not": {}}}}}, "/properties/a/items/not"),
-        ({"type": "string"}, ""),
+        {"additionalProperties": True},
+        {"required": []},
+        {"required": [["a"]]},
+        {"properties": []},
+        {"oneOf": []},
+        {"anyOf": []},
+        {"properties": {"a": {"type": "array", "items": {"not": {}}}}},
+        {"properties": {"a": {"type": ["object", "null"]}}},
+        {"$defs": {"a": {"properties": {}}}},
+        {"type": "string"},
     ],
 )
-def test_what_openai_does_not_take(members: dict[str, Any], path: str) -> None:
-    """The pointer names the place."""
-    assert path == misfit(CLOSED | members, OPENAI_STRICT)
+def test_what_openai_does_not_enforce(members: dict[str, Any]) -> None:
+    """Keywords that it refuses, open objects, parameters that may be left out, at the root and inside."""
+    assert not can_be_enforced(CLOSED | members)
 
 
-def test_a_rewritten_schema_fits() -> None:
-    """Constraints go into the description, objects are closed, alternatives stay alternatives."""
+def test_limits_go_into_the_description() -> None:
+    """Objects are closed, alternatives stay alternatives; what is not enforced is reported where it stood."""
     schema = {
         "type": "object",
         "properties": {
@@ -45,22 +54,31 @@ def test_a_rewritten_schema_fits() -> None:
             "kind": {"oneOf": [{"type": "integer", "maximum": 9}, {"type": "object"}]},
         },
     }
+    loss = Loss()
 
-    made, weakened = fitted(schema, ANTHROPIC_STRICT)
+    made = enforced(schema, loss, ())
 
-    assert misfit(made, ANTHROPIC_STRICT) is None
-    assert weakened
-    assert "A name. (minLength: 2)" == made["properties"]["name"]["description"]
-    assert 2 == len(made["properties"]["kind"]["anyOf"])
+    assert "A name.\n\n{minLength: 2}" == made["properties"]["name"]["description"]
+    assert [{"type": "integer", "description": "{maximum: 9}"}, {"type": "object", "additionalProperties": False}] == (
+        made["properties"]["kind"]["anyOf"]
+    )
     assert "minLength" in schema["properties"]["name"]
+    assert {
+        "/properties/name/minLength",
+        "/properties/name/description",
+        "/properties/kind/oneOf/0/maximum",
+        "/properties/kind/oneOf/0/description",
+    } == {entry["path"] for entry in loss.entries if entry["severity"] == "weakened"}
 
 
-def test_an_exact_rewriting_is_not_weaker() -> None:
+def test_an_equal_rewriting_is_not_weaker() -> None:
     """oneOf as anyOf."""
-    made, weakened = fitted({"oneOf": [{"type": "string"}, {"type": "null"}]}, ANTHROPIC_STRICT)
+    loss = Loss()
+
+    made = enforced({"oneOf": [{"type": "string"}, {"type": "null"}]}, loss, ())
 
     assert {"anyOf": [{"type": "string"}, {"type": "null"}]} == made
-    assert not weakened
+    assert ["representation"] == [entry["severity"] for entry in loss.entries]
 
 
 def test_endless_nesting_ends() -> None:
@@ -70,5 +88,5 @@ def test_endless_nesting_ends() -> None:
     for _ in range(5_000):
         inner["items"] = inner = {}
 
-    assert misfit(schema, OPENAI_STRICT) is not None
-    fitted(schema, ANTHROPIC_STRICT)
+    assert not can_be_enforced({**CLOSED, "properties": {"a": schema}})
+    enforced(schema, Loss(), ())

@@ -162,3 +162,5 @@ async def test_an_operation_that_is_not_there_is_told_in_the_words_of_the_wire(
         answer = await at.http.post(path, content=b"{}", headers=headers)
         assert answer.status_code in (404, 405)
         assert member in answer.json()
+        if path == "/v1/embeddings":
+            assert answer.json()["error"]["code"] == "unknown_url"

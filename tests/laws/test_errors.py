@@ -80,6 +80,16 @@ def test_the_report_says_what_is_read_back(adapter: str, category: str, retryabl
 
 
 @pytest.mark.parametrize("adapter", adapters.names())
+@pytest.mark.parametrize("category", sorted(RETRIED))
+def test_what_a_gateway_names_is_tried_again(adapter: str, category: str) -> None:
+    """Where a wire has a word for the category, it says as well that the call may be tried again."""
+    wire, loss = interlingua.write_error(canonical(category), adapter)
+    found = read_back(wire, adapter)
+    assert found["retryable"]
+    assert found["category"] == category or [entry["path"] for entry in loss] == ["/category"]
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
 @pytest.mark.parametrize(
     "failure",
     [

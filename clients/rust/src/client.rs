@@ -1,16 +1,19 @@
+use std::collections::VecDeque;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 use tokio_stream::Stream;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
-use tonic::{Request, Status, Streaming};
+use tonic::{IntoRequest, Request, Status, Streaming};
 
 use crate::Error;
+use crate::v1::generate_stream_response::Piece;
 use crate::v1::interlingua_service_client::InterlinguaServiceClient;
 use crate::v1::session_service_client::SessionServiceClient;
+use crate::v1::{GenerateStreamRequest, GenerateStreamResponse};
 
 /// The largest message that a server takes or gives unless it is told otherwise.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -68,21 +71,66 @@ impl Client {
 type Stub = InterlinguaServiceClient<InterceptedService<Channel, Bearer>>;
 type Sessions = SessionServiceClient<InterceptedService<Channel, Bearer>>;
 
-/// A streamed answer as it arrives. Dropping it ends the call.
-#[derive(Debug)]
-pub struct Pieces<T>(Streaming<T>);
-
-impl<T> Pieces<T> {
-    pub(crate) fn new(pieces: Streaming<T>) -> Pieces<T> {
-        Pieces(pieces)
+impl Client {
+    /// Does the same as [`Client::generate`] and gives the answer as it arrives.
+    ///
+    /// Events that arrived together travel in one message, and are given one by one; a request that itself says `batched`
+    /// gets them as they travel.
+    pub async fn generate_stream(
+        &self,
+        request: impl IntoRequest<GenerateStreamRequest>,
+    ) -> Result<Pieces<GenerateStreamResponse>, Error> {
+        let mut request = request.into_request();
+        let apart = if request.get_ref().batched { whole } else { one_by_one };
+        request.get_mut().batched = true;
+        let messages = self.stub().generate_stream(request).await?.into_inner();
+        Ok(Pieces { messages, apart, waiting: VecDeque::new() })
     }
 }
 
-impl<T> Stream for Pieces<T> {
+fn one_by_one(message: GenerateStreamResponse) -> VecDeque<GenerateStreamResponse> {
+    match message.piece {
+        Some(Piece::Events(together)) => {
+            let events = together.events.into_iter().map(Piece::Event);
+            let texts = together.events_json.into_iter().map(Piece::EventJson);
+            events.chain(texts).map(|piece| GenerateStreamResponse { piece: Some(piece) }).collect()
+        }
+        _ => whole(message),
+    }
+}
+
+fn whole<T>(message: T) -> VecDeque<T> {
+    VecDeque::from([message])
+}
+
+/// A streamed answer as it arrives. Dropping it ends the call.
+#[derive(Debug)]
+pub struct Pieces<T> {
+    messages: Streaming<T>,
+    apart: fn(T) -> VecDeque<T>,
+    waiting: VecDeque<T>,
+}
+
+impl<T> Pieces<T> {
+    pub(crate) fn new(messages: Streaming<T>) -> Pieces<T> {
+        Pieces { messages, apart: whole, waiting: VecDeque::new() }
+    }
+}
+
+impl<T: Unpin> Stream for Pieces<T> {
     type Item = Result<T, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Pin::new(&mut self.0).poll_next(context).map_err(Error::from)
+        loop {
+            if let Some(piece) = self.waiting.pop_front() {
+                return Poll::Ready(Some(Ok(piece)));
+            }
+            match ready!(Pin::new(&mut self.messages).poll_next(context)) {
+                Some(Ok(message)) => self.waiting = (self.apart)(message),
+                Some(Err(status)) => return Poll::Ready(Some(Err(Error::from(status)))),
+                None => return Poll::Ready(None),
+            }
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use interlingua::v1::generate_stream_response::Piece;
 use interlingua::v1::stream_event::Event;
 use interlingua::v1::{
-    AdaptRequest, ErrorCategory, EstimateRequest, GenerateRequest, GenerateStreamRequest, GenerateStreamResponse,
-    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, Side, StreamEvent, TextDeltaEvent, Usage,
+    AdaptRequest, ErrorCategory, EstimateRequest, Events, GenerateRequest, GenerateStreamRequest, GenerateStreamResponse,
+    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, RouteDecision, Side, StreamEvent, TextDeltaEvent, Usage,
     adapt_request, adapt_response, estimate_request, generate_request, generate_stream_request,
 };
 use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
@@ -154,32 +154,44 @@ async fn a_stream() {
     assert_eq!(whole.unwrap().content, text(Role::Assistant, said).content);
 }
 
-/// A server whose answer has one piece and no end. It says when the call is gone.
+/// A server that gives the decision and two events, together to who asks for that, and has no end unless the provider is
+/// named. It says when the call is gone.
 #[derive(Clone)]
-struct Endless(mpsc::UnboundedSender<()>);
+struct Playing(mpsc::UnboundedSender<()>);
 
-impl ServerStreamingService<GenerateStreamRequest> for Endless {
+impl ServerStreamingService<GenerateStreamRequest> for Playing {
     type Response = GenerateStreamResponse;
     type ResponseStream = ReceiverStream<Result<GenerateStreamResponse, Status>>;
     type Future = Ready<Result<tonic::Response<Self::ResponseStream>, Status>>;
 
-    fn call(&mut self, _: tonic::Request<GenerateStreamRequest>) -> Self::Future {
-        let (pieces, answer) = mpsc::channel(1);
+    fn call(&mut self, request: tonic::Request<GenerateStreamRequest>) -> Self::Future {
+        let (messages, answer) = mpsc::channel(1);
         let gone = self.0.clone();
+        let asked = request.into_inner();
         tokio::spawn(async move {
-            let event = StreamEvent {
-                event: Some(Event::TextDelta(TextDeltaEvent { text: "A".into(), ..Default::default() })),
+            assert!(asked.batched, "the client does not ask for events that travel together");
+            let together = match asked.json_output {
+                true => Events { events_json: vec!["1".into(), "2".into()], ..Events::default() },
+                false => Events { events: vec![delta("A"), delta("B")], ..Events::default() },
             };
-            let piece = GenerateStreamResponse { piece: Some(Piece::Event(event)) };
-            pieces.send(Ok(piece)).await.expect("a client that listens");
-            pieces.closed().await;
+            for piece in [Piece::Decision(RouteDecision::default()), Piece::Events(together)] {
+                let message = GenerateStreamResponse { piece: Some(piece) };
+                messages.send(Ok(message)).await.expect("a client that listens");
+            }
+            if asked.target.is_empty() {
+                messages.closed().await;
+            }
             gone.send(()).expect("a test that waits");
         });
         ready(Ok(tonic::Response::new(ReceiverStream::new(answer))))
     }
 }
 
-impl Service<http::Request<Body>> for Endless {
+fn delta(text: &str) -> StreamEvent {
+    StreamEvent { event: Some(Event::TextDelta(TextDeltaEvent { text: text.into(), ..Default::default() })) }
+}
+
+impl Service<http::Request<Body>> for Playing {
     type Response = http::Response<Body>;
     type Error = Infallible;
     type Future = BoxFuture<Self::Response, Self::Error>;
@@ -194,17 +206,41 @@ impl Service<http::Request<Body>> for Endless {
     }
 }
 
-impl NamedService for Endless {
+impl NamedService for Playing {
     const NAME: &'static str = "interlingua.v1.InterlinguaService";
+}
+
+fn playing() -> (Client, mpsc::UnboundedReceiver<()>) {
+    let listener = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (sender, gone) = mpsc::unbounded_channel();
+    tokio::spawn(Server::builder().add_service(Playing(sender)).serve_with_incoming(listener));
+    (dial(&address), gone)
+}
+
+#[tokio::test]
+async fn events_that_travel_together_are_given_one_by_one() {
+    let (client, _gone) = playing();
+    let asked = GenerateStreamRequest { target: "anthropic".into(), ..Default::default() };
+    let (together, texts) = (
+        Events { events: vec![delta("A"), delta("B")], ..Events::default() },
+        ["1", "2"].map(|text| Piece::EventJson(text.into())),
+    );
+    for (request, pieces) in [
+        (asked.clone(), [delta("A"), delta("B")].map(Piece::Event).to_vec()),
+        (GenerateStreamRequest { json_output: true, ..asked.clone() }, texts.to_vec()),
+        (GenerateStreamRequest { batched: true, ..asked }, vec![Piece::Events(together)]),
+    ] {
+        let given: Vec<_> = client.generate_stream(request).await.unwrap().map(|piece| piece.unwrap().piece).collect().await;
+        let decision = Piece::Decision(RouteDecision::default());
+        assert_eq!(given, [vec![decision], pieces].concat().into_iter().map(Some).collect::<Vec<_>>());
+    }
 }
 
 #[tokio::test]
 async fn dropping_a_stream_cancels_the_call_on_the_server() {
-    let listener = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let (sender, mut gone) = mpsc::unbounded_channel();
-    tokio::spawn(Server::builder().add_service(Endless(sender)).serve_with_incoming(listener));
-    let mut pieces = dial(&address).generate_stream(GenerateStreamRequest::default()).await.unwrap();
+    let (client, mut gone) = playing();
+    let mut pieces = client.generate_stream(GenerateStreamRequest::default()).await.unwrap();
     assert!(pieces.next().await.unwrap().is_ok());
     assert!(gone.try_recv().is_err(), "the call is gone before it was left");
     drop(pieces);

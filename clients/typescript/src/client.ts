@@ -1,10 +1,15 @@
 import type { SecureClientSessionOptions } from "node:http2";
 
+import { create } from "@bufbuild/protobuf";
 import { type CallOptions, type Client, createClient, type Interceptor } from "@connectrpc/connect";
 import { createGrpcTransport, type GrpcTransportOptions, Http2SessionManager } from "@connectrpc/connect-node";
 
 import { InterlinguaError } from "./errors.js";
-import { InterlinguaService } from "./generated/interlingua/v1/service_pb.js";
+import {
+  type GenerateStreamResponse,
+  GenerateStreamResponseSchema,
+  InterlinguaService,
+} from "./generated/interlingua/v1/service_pb.js";
 
 /** The largest message that a server takes or gives unless it is told otherwise. */
 export const MAX_MESSAGE_BYTES = 64 << 20;
@@ -19,7 +24,12 @@ export interface ConnectOptions {
   transport?: Partial<GrpcTransportOptions>;
 }
 
-/** The methods of the service, whose failures are `InterlinguaError`s. Leaving the loop over a stream cancels its call. */
+/**
+ * The methods of the service, whose failures are `InterlinguaError`s. Leaving the loop over a stream cancels its call.
+ *
+ * Events that arrived together travel in one message, and `generateStream` gives them one by one; a request that itself says
+ * `batched` gets them as they travel.
+ */
 export type InterlinguaClient = Client<typeof InterlinguaService> & {
   /** Ends the connection and all calls on it. */
   close(): void;
@@ -46,8 +56,25 @@ export function connect(address: string, options: ConnectOptions = {}): Interlin
     const method = client[localName as keyof typeof client] as any;
     return [localName, methodKind === "unary" ? unary(method) : streaming(method)] as const;
   });
-  return { ...(Object.fromEntries(methods) as unknown as typeof client), close: () => sessionManager.abort() };
+  const all = Object.fromEntries(methods) as unknown as typeof client;
+  return { ...all, generateStream: oneByOne(all.generateStream), close: () => sessionManager.abort() };
 }
+
+function oneByOne(method: Client<typeof InterlinguaService>["generateStream"]): typeof method {
+  return async function* (request, options) {
+    for await (const message of method({ ...request, batched: true }, options)) {
+      if (message.piece.case === "events" && !request.batched) {
+        const { events, eventsJson } = message.piece.value;
+        yield* events.map((value) => piece({ case: "event", value }));
+        yield* eventsJson.map((value) => piece({ case: "eventJson", value }));
+      } else {
+        yield message;
+      }
+    }
+  };
+}
+
+const piece = (piece: GenerateStreamResponse["piece"]) => create(GenerateStreamResponseSchema, { piece });
 
 function unary<I, O>(method: (request: I, options?: CallOptions) => Promise<O>) {
   return (request: I, options?: CallOptions) =>

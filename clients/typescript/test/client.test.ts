@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { Code } from "@connectrpc/connect";
+import { Code, type Interceptor } from "@connectrpc/connect";
 
 import {
   addDecimals,
@@ -11,6 +11,8 @@ import {
   type ConnectOptions,
   create,
   ErrorCategory,
+  type GenerateStreamRequest,
+  GenerateStreamResponseSchema,
   InterlinguaError,
   type InterlinguaClient,
   LosslessNumber,
@@ -22,6 +24,7 @@ import {
   rest,
   Role,
   setRest,
+  StreamEventSchema,
   text,
   writeJson,
 } from "../src/index.js";
@@ -139,6 +142,40 @@ test("a stream", { skip }, async () => {
   const block = last?.message?.content[0]?.block;
   assert(block?.case === "text" && said !== "");
   assert.equal(block.value.text, said);
+});
+
+test("events that travel together are given one by one", async () => {
+  const events = ["A", "B"].map((text) => create(StreamEventSchema, { event: { case: "textDelta", value: { text } } }));
+  const answer = async function* (asked: GenerateStreamRequest) {
+    assert(asked.batched);
+    yield create(GenerateStreamResponseSchema, { piece: { case: "decision", value: {} } });
+    const value = asked.jsonOutput ? { eventsJson: ["1", "2"] } : { events };
+    yield create(GenerateStreamResponseSchema, { piece: { case: "events", value } });
+  };
+  const playing: Interceptor = () => async (request) => {
+    assert(request.stream);
+    const { value } = await (request.message as AsyncIterable<GenerateStreamRequest>)[Symbol.asyncIterator]().next();
+    const { method, service } = request;
+    return { stream: true, method, service, header: new Headers(), trailer: new Headers(), message: answer(value) } as any;
+  };
+  const client = dial("127.0.0.1:1", { transport: { interceptors: [playing] } });
+  const given = async (request: { jsonOutput?: boolean; batched?: boolean }) => {
+    const pieces = [];
+    for await (const { piece } of client.generateStream(request)) {
+      pieces.push([piece.case, piece.case === "event" ? piece.value.event.value : piece.value]);
+    }
+    assert.equal(pieces.shift()?.[0], "decision");
+    return pieces;
+  };
+  assert.deepEqual(
+    await given({}),
+    events.map(({ event }) => ["event", event.value]),
+  );
+  assert.deepEqual(await given({ jsonOutput: true }), [
+    ["eventJson", "1"],
+    ["eventJson", "2"],
+  ]);
+  assert.deepEqual((await given({ batched: true })).map(([kind]) => kind), ["events"]);
 });
 
 test("leaving the loop cancels the call", { skip }, async () => {

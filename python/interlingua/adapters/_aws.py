@@ -5,7 +5,7 @@ Source: the service model bedrock-runtime, and the errors that all of AWS has.
 
 from typing import Final
 
-_CATEGORIES: Final = {
+CATEGORIES: Final = {
     "accessdeniedexception": "permission",
     "expiredtokenexception": "authentication",
     "unrecognizedclientexception": "authentication",
@@ -23,8 +23,4 @@ _CATEGORIES: Final = {
     "internalserverexception": "server_error",
     "serviceunavailableexception": "overloaded",
 }
-
-
-def category(word: str | None) -> str | None:
-    """The category of an exception; None for a word that is none of AWS. Headers and streams begin it in upper and lower case."""
-    return _CATEGORIES.get(word.lower()) if word else None
+"""The category of an exception, by its name in lower case: headers and streams begin it in upper and lower case."""

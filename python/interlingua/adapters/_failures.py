@@ -2,26 +2,36 @@
 Errors, both ways: what a reader says of a provider's failure, and the status, the headers and the body with which a
 provider of a wire would have told one.
 
-A reader's `message` holds the category and what the wire gives apart (a code, a limit), never the provider's sentence:
-that is `provider_message` (spec/8-errors.md#provider-message).
-
-Each wire has one table, from the category to its own status and words, and one function that spells a body. What is
-common stands here: which words may be passed on, what is kept of an error that was read from the same wire, and the
-account of what the wire cannot say. A written error is read back before it goes out, so that account is what a reader
-of the wire will really see (spec/8-errors.md#written-errors).
+Each wire has its tables (a `Vocabulary` of what it says, and the statuses and words that it writes), a function that finds
+the parts of an error in a body, and one that writes a body. All the rest is the same on all wires and stands here: how a
+category follows from words, status and text, the canonical error, which words may be passed on, and the report on what
+the wire cannot say. A written error is read back before it goes out, so that the report tells what a reader of the wire
+will really see (spec/8-errors.md#written-errors).
 """
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import Wire, error_body
+from interlingua.adapters._failure_texts import (
+    LONGEST,
+    dotted,
+    identity,
+    is_fact,
+    place_before,
+    provider_message,
+    text_of,
+    word_of,
+)
+from interlingua.adapters._kit import Wire, retry_after
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import OPERATOR_CATEGORIES
-from interlingua.canonical.loss import Entry
+from interlingua.canonical.loss import Entry, entry_of
 
-WORDS: Final = frozenset(
+Error = dict[str, Any]
+
+GATEWAY_WORDS: Final = frozenset(
     (
         "unsupported",
         "loss_refused",
@@ -36,6 +46,47 @@ WORDS: Final = frozenset(
 )
 """Categories that travel as themselves, where a wire has a place for a free word and none of its own for them."""
 
+RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded", "network", "stream_truncated"))
+"""Categories after which the same call may succeed, where the wire says nothing else."""
+
+STATUSES: Final[dict[int, str]] = {
+    400: "invalid_request",
+    401: "authentication",
+    402: "billing",
+    403: "permission",
+    404: "not_found",
+    408: "timeout",
+    413: "invalid_request",
+    429: "rate_limit",
+    499: "cancelled",
+    501: "unsupported",
+    503: "overloaded",
+    504: "timeout",
+}
+"""What a status means on every wire that says nothing else of it."""
+
+WRITTEN_STATUSES: Final[dict[str, int]] = {
+    "invalid_request": 400,
+    "loss_refused": 400,
+    "no_candidate": 400,
+    "context_overflow": 400,
+    "content_filter": 400,
+    "authentication": 401,
+    "billing": 402,
+    "permission": 403,
+    "not_found": 404,
+    "other": 409,
+    "rate_limit": 429,
+    "cancelled": 499,
+    "server_error": 500,
+    "unsupported": 501,
+    "network": 502,
+    "invalid_response": 502,
+    "stream_truncated": 502,
+    "overloaded": 503,
+    "timeout": 504,
+}
+"""The status of a category on wires that have no word beside it."""
 
 TEXTS: Final[dict[str, str]] = {
     "invalid_request": "the request was refused as invalid",
@@ -61,8 +112,123 @@ TEXTS: Final[dict[str, str]] = {
 """What a reader says of a category in `message`, where the provider's own text, which may hold content, never stands."""
 
 
-class Told(NamedTuple):
-    """What a body is spelt from. `status` and `word` are the provider's own, when the error came from this wire."""
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+class Hint(NamedTuple):
+    """Words of a text that say more than code and status: what looks like one of `within` is a `category`.
+
+    A text is begun with `mark` when an error of the category is written; None where the wire has another place for it.
+    """
+
+    category: str
+    within: tuple[str, ...]
+    pattern: re.Pattern[str]
+    mark: str | None = None
+
+
+class Vocabulary(NamedTuple):
+    """What the words of a wire mean: its codes and types in lower case, its statuses, the words of its texts, and the
+    category of a status between 400 and 499 that has none."""
+
+    words: Mapping[str, str]
+    statuses: Mapping[int, str]
+    hints: tuple[Hint, ...]
+    unknown: str = "invalid_request"
+
+    def category(self, status: int | None, word: str | None, text: str) -> str:
+        """The category of an error: the provider's word decides, then the status, and its text says more of them."""
+        found = self.words.get(word.lower()) if word is not None else None
+        if found is None:
+            found = self.of_status(status)
+        for hint in self.hints:
+            if found in hint.within and hint.pattern.search(text):
+                return hint.category
+        return found
+
+    def of_status(self, status: int | None) -> str:
+        """The category of a status. What failed without one, or with that of a success, was being answered."""
+        if status is None or status < 300 or (status >= 500 and status not in self.statuses):
+            return "server_error"
+        return self.statuses.get(status) or ("other" if status < 400 else self.unknown)
+
+    def marked(self, category: str, text: str) -> str | None:
+        """The text, begun with the words by which clients of the wire know this category, unless it has them; None
+        where it is known without."""
+        for hint in self.hints:
+            if hint.category == category and hint.mark is not None:
+                return text if hint.pattern.search(text) else f"{hint.mark}: {text}" if text else hint.mark
+        return None
+
+    def begun(self, error: "WireError") -> str:
+        """The text of an error, begun with the words that mark its category, or else with its place."""
+        if (text := self.marked(error.category, error.text)) is not None:
+            return text
+        if error.path is None or place_before(error.text) == error.path:
+            return error.text
+        return f"{dotted(error.path)}: {error.text}"
+
+
+def canonical(
+    endpoint: Endpoint,
+    category: str,
+    status: int | None,
+    headers: Mapping[str, str],
+    raw: Any,
+    *,
+    code: str | None = None,
+    facts: tuple[str, ...] = (),
+    path: str | None = None,
+    request_id: str | None = None,
+    retryable: bool | None = None,
+    wait: float | None = None,
+    obeys_hint: bool = False,
+) -> Error:
+    """The canonical error of what a wire said. `headers` have lower-case names; `raw` is the body, parsed.
+
+    `facts` are words and numbers that the wire gives apart from its sentence. `retryable` and `wait` (seconds) are what
+    the body says of trying again, when it does. `obeys_hint`: whether `x-should-retry` decides.
+    """
+    if retryable is None:
+        retryable = category in RETRYABLE
+    if obeys_hint and (hint := headers.get("x-should-retry")) in ("true", "false"):
+        retryable = hint == "true"
+    text = message(endpoint, status, category, code, *facts)
+    found: Error = {"category": category, "message": text, "retryable": retryable, "adapter": endpoint.adapter}
+    after = retry_after(headers) if wait is None else wait
+    members = {
+        "status": status,
+        "provider": endpoint.provider,
+        "code": code,
+        "path": path,
+        "retry_after": after,
+        "request_id": request_id,
+        "raw": raw if raw != "" else None,
+    }
+    found.update({name: value for name, value in members.items() if value is not None})
+    return found
+
+
+def lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
+    """Headers by their names in lower case."""
+    return {name.lower(): value for name, value in headers.items()} if headers else {}
+
+
+def message(endpoint: Endpoint, status: int | None, category: str, *facts: str | None) -> str:
+    """The sentence for an error that was read: who, by which status, the `facts` that the wire gives apart (codes, limits),
+    and what the category means; nothing of the provider's text (spec/8-errors.md#content-free-parts)."""
+    name = endpoint.provider or endpoint.adapter
+    who = f"{name} answered {status}" if status in _REPLIES else f"{name} reported a failure"
+    known = ", ".join(dict.fromkeys(fact for fact in facts if fact and is_fact(fact)))
+    meaning = TEXTS.get(category, TEXTS["other"])
+    return f"{who} ({known}): {meaning}" if known else f"{who}: {meaning}"
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+class WireError(NamedTuple):
+    """What a body is written from. `status` and `word` are the provider's own, when the error came from this wire."""
 
     category: str
     text: str
@@ -73,31 +239,19 @@ class Told(NamedTuple):
     request_id: str | None
 
 
-Spell = Callable[[Told], Wire]
-Read = Callable[[int, dict[str, str], Any, Endpoint], dict[str, Any]]
+Read = Callable[[int, dict[str, str], Any, Endpoint], Error]
+Compose = Callable[[WireError], Wire]
 
 _NO_WORDS: Final = "the call failed"
 _FAILURES: Final = range(400, 600)
 _REPLIES: Final = range(300, 600)
 _FOREVER: Final = 10**9
-_LONGEST: Final = 2_000
-_DEEPEST: Final = 6
-_TEXT_MEMBERS: Final = ("message", "Message", "detail", "msg", "error_message", "status_msg", "errors", "base_resp")
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
-_KEY_SHAPED: Final = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|pplx|hf)[-_][A-Za-z0-9_*.-]{12,}|\b(?:AIza|AKIA|ASIA)[A-Za-z0-9_*-]{12,}|\bBearer [^\s\"',]{12,}"
-)
-_PATH: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*(?:\.?\[\d+\]|\.[A-Za-z0-9_$-]+)*")
-_STEP: Final = re.compile(r"[^.\[\]]+")
-_WORD: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-_FACT: Final = re.compile(r"[A-Za-z0-9_.:/-]{1,64}(?: \d{1,20})?")
-_ID: Final = re.compile(r"[A-Za-z0-9_.:/+=-]{1,200}")
 
 
 def write(
-    failure: dict[str, Any],
+    error: Error,
     endpoint: Endpoint,
-    spell: Spell,
+    compose: Compose,
     read: Read,
     *,
     hint: bool = False,
@@ -105,20 +259,19 @@ def write(
 ) -> tuple[Wire, list[Entry]]:
     """The answer `{status, headers, body}` for a canonical error, and what the wire cannot say of it.
 
-    `hint`: whether clients of the wire obey `x-should-retry`. `family`: other wires whose errors have the same words.
+    `compose` writes it, `read` reads it back. `hint`: whether clients of the wire obey `x-should-retry`. `family`: other
+    wires whose errors have the same words.
     """
-    adapter = failure.get("adapter")
-    own = adapter == endpoint.adapter or adapter in family
-    foreign_path = _is_elsewhere(failure, endpoint)
-    seen = {name: value for name, value in failure.items() if name != "path" or not foreign_path}
-    tried: list[tuple[Wire, dict[str, Any]]] = []
-    for told in _variants(seen, own=own, here=adapter == endpoint.adapter):
-        wire = spell(told)
-        if adapter == endpoint.adapter and _goes_back(seen):
+    here = error.get("adapter") == endpoint.adapter
+    seen = {name: value for name, value in error.items() if name != "path" or not _is_elsewhere(error, endpoint)}
+    tried: list[tuple[Wire, Error]] = []
+    for variant in _variants(seen, own=here or error.get("adapter") in family, here=here):
+        wire = compose(variant)
+        if here and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
-            if told.word is None:
+            if variant.word is None:
                 wire["headers"].pop("x-amzn-errortype", None)  # it came without
-        tried.append((wire, _read_back(wire, read, endpoint)))
+        tried.append((wire, read(wire["status"], wire["headers"], wire["body"], endpoint)))
         if _reads_as(tried[-1][1], seen["category"], seen):
             break
     # where the wire has no word for it, any words will do that do not make it look like something else again
@@ -126,164 +279,50 @@ def write(
     wire, found = next((one for one in tried if _reads_as(one[1], meant, seen)), tried[-1])
     if hint and "retryable" in seen and found["retryable"] != seen["retryable"]:
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
-        found = _read_back(wire, read, endpoint)
-    return wire, account(failure, found, endpoint)
+        found = read(wire["status"], wire["headers"], wire["body"], endpoint)
+    return wire, report(error, found, endpoint)
 
 
-def _reads_as(found: dict[str, Any], category: str, failure: dict[str, Any]) -> bool:
-    return found["category"] == category and found.get("path") in (None, failure.get("path"))
-
-
-def in_stream(failure: dict[str, Any]) -> dict[str, Any]:
+def in_stream(error: Error) -> Error:
     """The error as one inside a stream: no status travels there, so nothing goes back as a whole."""
-    return {name: value for name, value in failure.items() if name != "status"}
+    return {name: value for name, value in error.items() if name != "status"}
 
 
-def _variants(failure: dict[str, Any], *, own: bool, here: bool) -> list[Told]:
-    """The ways to tell it, the fullest first: the next one is taken when a reader would take this one for another failure."""
-    status = failure.get("status")
+def _reads_as(found: Error, category: str, error: Error) -> bool:
+    return found["category"] == category and found.get("path") in (None, error.get("path"))
+
+
+def _variants(error: Error, *, own: bool, here: bool) -> list[WireError]:
+    """The ways to write it, the fullest first: the next one is taken when a reader would take this one for another failure."""
+    status = error.get("status")
     kept = status if own and status in _FAILURES else None
-    word = failure.get("code") if own else None
-    if word is not None and not _WORD.fullmatch(word):
-        word = None  # it may go into a header
-    message = failure["message"]
-    words = _words(failure, here=here)
-    found = [(words, kept, word)] if words else []
-    if own:
-        found.append((message, kept, word))
-    found.append((message, None, None))
-    found.append((_NO_WORDS, None, None))
-    path = failure.get("path")
+    word = word_of(error.get("code")) if own else None  # it may go into a header
+    path = error.get("path") or None  # the root: nothing to point at
     if path is not None and not path.startswith("/"):
-        path = None  # the root: nothing to point at
-    told_id = identity(failure.get("request_id"))
-    seconds = failure.get("retry_after")
+        path = None
+    seconds = error.get("retry_after")
     after = None if seconds is None or not 0 <= seconds < _FOREVER else float(seconds)
-    return [Told(failure["category"], text, at, code, path, after, told_id) for text, at, code in found]
+    first = WireError(error["category"], error["message"], kept, word, path, after, identity(error.get("request_id")))
+    plain = first._replace(status=None, word=None)
+    words = _provider_words(error, here=here)
+    found = [first._replace(text=words)] if words else []
+    if own:
+        found.append(first)
+    return [*found, plain, plain._replace(text=_NO_WORDS)]
 
 
-def _goes_back(failure: dict[str, Any]) -> bool:
-    """Whether the provider's own answer can be given again. What came with the status of a success is spelt anew."""
-    return failure.get("raw") is not None and failure.get("status") in _FAILURES
+def _goes_back(error: Error) -> bool:
+    """Whether the provider's own answer can be given again. What came with the status of a success is written anew."""
+    return error.get("raw") is not None and error.get("status") in _FAILURES
 
 
-def _words(failure: dict[str, Any], *, here: bool) -> str:
+def _provider_words(error: Error, *, here: bool) -> str:
     """What the provider said, where the error has it; never to anybody but a client of the same wire when it speaks of keys."""
-    if failure["category"] in OPERATOR_CATEGORIES and not here:
+    if error["category"] in OPERATOR_CATEGORIES and not here:
         return ""
-    if here and failure.get("raw") is not None:
-        return said(failure["raw"])[:_LONGEST]
-    return provider_message(failure.get("raw")) or (failure.get("provider_message") or "")[:_LONGEST]
-
-
-def provider_message(body: Any) -> str | None:
-    """What the provider said in the body of its error, for whoever made the call (spec/8-errors.md#provider-message).
-
-    What looks like a key is taken out, so are control characters (a terminal may show it), and it ends after 2,000
-    characters. None when the body has no words for a person, as a page of a proxy.
-    """
-    text = _CONTROL.sub(" ", _KEY_SHAPED.sub("[secret]", said(body))).strip()
-    return (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…") or None
-
-
-def said(body: Any) -> str:
-    """The text in an error's body, in any of the shapes that the wires have; nothing when it is a page."""
-    if isinstance(body, str):
-        return "" if body.lstrip()[:1] in ("", "<", "{", "[") else body.strip()
-    return _said_in(body, _DEEPEST)
-
-
-def _said_in(value: Any, depth: int) -> str:
-    """The first text for a person in a value, and behind it the text of the provider that a gateway passes on."""
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, list):
-        return _said_in(value[0], depth - 1) if value and depth else ""
-    if not isinstance(value, dict) or not depth:
-        return ""
-    inner = value.get("error")
-    places = ("error", *_TEXT_MEMBERS) if isinstance(inner, (dict, list)) else (*_TEXT_MEMBERS, "error")
-    text = next((found for name in places if (found := _said_in(value.get(name), depth - 1))), "")
-    metadata = value.get("metadata")
-    upstream = _upstream(metadata.get("raw"), depth - 1) if isinstance(metadata, dict) else ""
-    return f"{text}: {upstream}" if text and upstream else text or upstream
-
-
-def _upstream(raw: Any, depth: int) -> str:
-    """What the provider behind a gateway said, which passes its body on as it came (OpenRouter)."""
-    parsed = error_body(raw)
-    return said(parsed) if isinstance(parsed, str) else _said_in(parsed, depth)
-
-
-def _read_back(wire: Wire, read: Read, endpoint: Endpoint) -> dict[str, Any]:
-    return read(wire["status"], wire["headers"], wire["body"], endpoint)
-
-
-# ---------------------------------------------------------------------------------------------------- the account
-
-
-def _is_elsewhere(failure: dict[str, Any], endpoint: Endpoint) -> bool:
-    """Whether the place of an error is one in the body of another wire."""
-    adapter = failure.get("adapter")
-    return "path" in failure and adapter is not None and adapter != endpoint.adapter
-
-
-def account(failure: dict[str, Any], found: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a reader of the wire will not see of the error, or see otherwise, by what it `found`."""
-    loss: list[Entry] = []
-    if found["category"] != failure["category"]:
-        message = "the wire has no word for this kind of failure"
-        loss.append(_entry("replace", "/category", "unsupported_value", message, found["category"]))
-    if "retryable" in failure and found["retryable"] != failure["retryable"]:
-        message = "the wire tells by the kind of failure alone whether to try again"
-        loss.append(_entry("replace", "/retryable", "unsupported_value", message, found["retryable"]))
-    if _is_elsewhere(failure, endpoint):
-        loss.append(_entry("drop", "/path", "foreign_state", "the place is one in the body of another wire"))
-    elif "path" in failure and found.get("path") != failure["path"]:
-        loss.append(_entry("drop", "/path", "unsupported_field", "the wire has no member for the place of an error"))
-    after = failure.get("retry_after")
-    if after is not None and (seconds := found.get("retry_after")) != after:
-        if seconds is None:
-            loss.append(_entry("drop", "/retry_after", "unsupported_field", "the wire does not say how long to wait"))
-        else:
-            message = "the wire counts whole seconds"
-            loss.append(
-                {
-                    **_entry("replace", "/retry_after", "unsupported_value", message, seconds),
-                    "severity": "representation",
-                }
-            )
-    if "request_id" in failure and found.get("request_id") != failure["request_id"]:
-        loss.append(_entry("drop", "/request_id", "unsupported_field", "the wire has no member for the id of a call"))
-    loss.extend(
-        _entry("drop", f"/{name}", "unsupported_field", "the wire has no member for this")
-        for name in ("loss", "violations", "attempts", "skipped")
-        if failure.get(name)
-    )
-    return loss
-
-
-def _entry(op: str, path: str, code: str, message: str, value: Any = None) -> Entry:
-    found: Entry = {"op": op, "path": path, "code": code, "severity": "weakened", "message": message}
-    return found if op == "drop" else {**found, "value": value}
-
-
-# ---------------------------------------------------------------------------------------------------- small shapes
-
-
-def message(endpoint: Endpoint, status: int | None, category: str, *facts: str | None) -> str:
-    """The sentence for an error that was read: who, by which status, the `facts` that the wire gives apart (codes, limits),
-    and what the category means; nothing of the provider's text (spec/8-errors.md#content-free-parts)."""
-    name = endpoint.provider or endpoint.adapter
-    told = f"{name} answered {status}" if status in _REPLIES else f"{name} reported a failure"
-    known = ", ".join(dict.fromkeys(fact for fact in facts if fact and _is_fact(fact)))
-    meaning = TEXTS.get(category, TEXTS["other"])
-    return f"{told} ({known}): {meaning}" if known else f"{told}: {meaning}"
-
-
-def _is_fact(fact: str) -> bool:
-    """Whether this is a word or a number of the provider, and neither a sentence nor a key."""
-    return _FACT.fullmatch(fact) is not None and _KEY_SHAPED.search(fact) is None
+    if here and error.get("raw") is not None:
+        return text_of(error["raw"])[:LONGEST]
+    return provider_message(error.get("raw")) or (error.get("provider_message") or "")[:LONGEST]
 
 
 def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:
@@ -297,35 +336,51 @@ def wait_headers(seconds: float | None, *, exact: bool) -> dict[str, str]:
     return headers
 
 
-def place_of(spelling: Any) -> str | None:
-    """A place as wires spell it, `messages[0].content`, as a JSON Pointer; None for what is no place."""
-    if not isinstance(spelling, str) or len(spelling) > _LONGEST or not _PATH.fullmatch(spelling):
-        return None
-    return "".join(f"/{step}" for step in _STEP.findall(spelling))
+# ---------------------------------------------------------------------------------------------------- the report
+
+_NO_MEMBER: Final = {
+    "path": "the wire has no member for the place of an error",
+    "retry_after": "the wire does not say how long to wait",
+    "request_id": "the wire has no member for the id of a call",
+    "loss": "the wire has no member for this",
+    "violations": "the wire has no member for this",
+    "attempts": "the wire has no member for this",
+    "skipped": "the wire has no member for this",
+}
+_OTHERWISE: Final = {
+    "category": "the wire has no word for this kind of failure",
+    "retryable": "the wire tells by the kind of failure alone whether to try again",
+}
 
 
-def dotted(path: str) -> str:
-    """A JSON Pointer as `messages.0.content`."""
-    return ".".join(path.split("/")[1:]).replace("~1", "/").replace("~0", "~")
+def report(error: Error, found: Error, endpoint: Endpoint) -> list[Entry]:
+    """What a reader of the wire will not see of the error, or see otherwise, by what it `found`."""
+    loss = [
+        _replaced(name, found[name], "weakened", why)
+        for name, why in _OTHERWISE.items()
+        if name in error and found[name] != error[name]
+    ]
+    for name, why in _NO_MEMBER.items():
+        value, seen = error.get(name), found.get(name)
+        if name == "path" and _is_elsewhere(error, endpoint):
+            loss.append(_dropped(name, "foreign_state", "the place is one in the body of another wire"))
+        elif value is None or seen == value or (value == [] and seen is None):
+            continue
+        elif name == "retry_after" and seen is not None:
+            loss.append(_replaced(name, seen, "representation", "the wire counts whole seconds"))
+        else:
+            loss.append(_dropped(name, "unsupported_field", why))
+    return loss
 
 
-def bracketed(path: str) -> str:
-    """A JSON Pointer as `messages[0].content`."""
-    steps = path.split("/")[1:]
-    text = "".join(f"[{step}]" if step.isdigit() else f".{step}" for step in steps)
-    return text.removeprefix(".").replace("~1", "/").replace("~0", "~")
+def _is_elsewhere(error: Error, endpoint: Endpoint) -> bool:
+    """Whether the place of an error is one in the body of another wire."""
+    return "path" in error and error.get("adapter") not in (None, endpoint.adapter)
 
 
-def identity(*candidates: Any) -> str | None:
-    """The id of the call at its provider: the first of these that is one."""
-    for one in candidates:
-        if isinstance(one, str) and _ID.fullmatch(one):
-            return one
-    return None
+def _dropped(name: str, code: str, message: str) -> Entry:
+    return entry_of("drop", f"/{name}", code, "weakened", message)
 
 
-def marked(text: str, mark: str, known: re.Pattern[str]) -> str:
-    """The text, begun with the words by which clients of the wire know this kind of failure, unless it has them."""
-    if known.search(text):
-        return text
-    return f"{mark}: {text}" if text else mark
+def _replaced(name: str, value: Any, severity: str, message: str) -> Entry:
+    return entry_of("replace", f"/{name}", "unsupported_value", severity, message, value=value)

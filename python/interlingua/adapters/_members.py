@@ -90,6 +90,10 @@ class Row(NamedTuple):
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
     is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
     value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
+
+    `parse` gives the canonical value of one of this type, None for one that it does not understand; `read` reads a member that
+    has a rule of its own. The canonical member is written by the first row that names it: by its `write`, else as it is, in
+    the range `plain` (`places`).
     """
 
     kind: Any
@@ -97,6 +101,8 @@ class Row(NamedTuple):
     read: "Reader | None" = None
     says: tuple[str, ...] = ()
     plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None
+    parse: Callable[[Any], Any] | None = None
+    write: "Writer[Any] | None" = None
 
 
 Rows = Mapping[str, Row]
@@ -163,7 +169,7 @@ class Members(Generic[R]):
         row = rows.get(name)
         if row is None:
             self.options[name] = value
-        elif type(row.kind) is str or row.read is not None:
+        elif type(row.kind) is str or row.read is not None or row.parse is not None:
             if not _is_empty(value, row) and not self._takes(name, value, row):
                 self.options[name] = value
         elif type(value) is not dict:
@@ -185,17 +191,41 @@ class Members(Generic[R]):
         if row.read is not None:
             return row.read(name, value, self)
         kind = row.kind
-        if kind in _WHOLE:
+        if type(kind) is dict:
+            if type(value) is not dict:
+                return False
+        elif row.parse is not None and kind in _NUMBERS:
+            pass  # some clients write numbers as texts
+        elif kind in _WHOLE:
             value = whole(value)
             if value is None or (kind != INTEGER and value < (1 if kind == ANSWERS else 0)):
                 return False
         elif not _FITS[kind](value):
             return False
+        if row.parse is not None:
+            value = row.parse(value)
+            if value is None:
+                return False
+            if row.member == REASONING:
+                return self.wish(value)
         self.request[row.member] = value
         return True
 
+    def wish(self, said: Wire) -> bool:
+        """Takes what a member says of reasoning; False where another one says it already."""
+        present: Wire = self.request.get(REASONING, NOTHING)
+        if not said.keys().isdisjoint(present):
+            return False
+        if said:
+            self.request[REASONING] = {**present, **said}
+        return True
+
+
+REASONING: Final = "reasoning"
+
 
 _WHOLE: Final = (INTEGER, COUNT, ANSWERS)
+_NUMBERS: Final = (NUMBER, *_WHOLE)
 _LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
 
 
@@ -205,7 +235,8 @@ def _is_empty(value: Any, row: Row) -> bool:
         return False
     if type(value) is list:
         return row.kind in _LISTS
-    return row.kind == TEXT_OR_OBJECT or (type(value) is dict and type(row.kind) is dict and row.read is None)
+    in_rows = type(row.kind) is dict and row.read is None and row.parse is None
+    return row.kind == TEXT_OR_OBJECT or (type(value) is dict and in_rows)
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
@@ -252,23 +283,72 @@ Writer = Callable[[str, Any, Wire, W], None]
 """Writes a canonical member into the body."""
 
 
-def write_members(
-    request: Request,
-    body: Wire,
-    writers: Mapping[str, Writer[W]],
-    writing: W,
-    apart: Container[str] = (),
-) -> None:
+class Place:
+    """Where a canonical member is written: under which `name`, in which objects of the body, and in which range; or by which
+    rule."""
+
+    __slots__ = ("highest", "lowest", "name", "objects", "write")
+
+    def __init__(self, name: str, objects: tuple[str, ...], row: Row) -> None:
+        self.name = name
+        self.objects = objects
+        self.write = row.write
+        self.lowest: Any = None
+        self.highest: Any = None
+        if isinstance(row.plain, tuple) and len(row.plain) == 2:
+            self.lowest, self.highest = row.plain
+
+
+Places = Mapping[str, Place]
+
+
+def places(rows: Rows, objects: tuple[str, ...] = ()) -> dict[str, Place]:
+    """The place of each canonical member that a row names: that of the first one."""
+    found: dict[str, Place] = {}
+    for name, row in rows.items():
+        if row.member:
+            found.setdefault(row.member, Place(name, objects, row))
+        if type(row.kind) is dict:
+            for member, place in places(row.kind, (*objects, name)).items():
+                found.setdefault(member, place)
+    return found
+
+
+def write_members(request: Request, body: Wire, table: Places, writing: W, apart: Container[str] = ()) -> None:
     """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
     does not have are reported."""
     for name, value in request.items():
         if value is None or name in STRUCTURE or name in apart:
             continue
-        write = writers.get(name)
-        if write is not None:
-            write(name, value, body, writing)
+        place = table.get(name)
+        if place is not None:
+            if place.write is not None:
+                place.write(name, value, body, writing)
+            else:
+                _write_as_it_is(name, value, body, place, writing)
         elif value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
             report_absent(name, value, writing.loss)
+
+
+def _write_as_it_is(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
+    if writing.refuses(name):
+        if value != []:
+            writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+        return
+    if type(value) is list and not value:
+        return  # it says nothing
+    if name == "max_output_tokens":
+        value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
+    elif place.lowest is not None or place.highest is not None:
+        value = within(name, value, place.lowest, place.highest, writing)
+    put(body, (*place.objects, place.name), value)
+
+
+def put(body: Wire, place: tuple[str, ...], value: Any) -> None:
+    """Writes a member of the body, or of an object in it."""
+    for step in place[:-1]:
+        body = body.setdefault(step, {})
+    body[place[-1]] = value
 
 
 _NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})
@@ -593,3 +673,7 @@ def scalar(name: str, value: Any, body: Wire, writing: Writing) -> None:
         writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
     else:
         body[name] = value
+
+
+def write_nothing(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    """A member that is said elsewhere."""

@@ -4,159 +4,62 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _failures as failures
-from interlingua.adapters._kit import Wire, error_body, retry_after
+from interlingua.adapters._failure_texts import bracketed, identity, place_of, text_of
+from interlingua.adapters._failures import Error, Vocabulary, WireError
+from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry
 
-Error = dict[str, Any]
-
-_BY_STATUS: Final[dict[int, tuple[str, bool]]] = {
-    400: ("invalid_request", False),
-    401: ("authentication", False),
-    402: ("billing", False),
-    403: ("permission", False),
-    404: ("not_found", False),
-    405: ("invalid_request", False),
-    408: ("timeout", True),
-    409: ("server_error", True),
-    413: ("invalid_request", False),
-    415: ("invalid_request", False),
-    422: ("invalid_request", False),
-    425: ("server_error", True),
-    429: ("rate_limit", True),
-    498: ("overloaded", True),
-    499: ("cancelled", False),
-    500: ("server_error", True),
-    501: ("unsupported", False),
-    502: ("server_error", True),
-    503: ("overloaded", True),
-    504: ("timeout", True),
-    524: ("timeout", True),
-    529: ("overloaded", True),
+_STATUSES: Final = {
+    **failures.STATUSES,
+    409: "server_error",
+    425: "server_error",
+    498: "overloaded",
+    524: "timeout",
+    529: "overloaded",
 }
 
-_BY_WORD: Final[dict[str, tuple[str, bool]]] = {
-    "context_length_exceeded": ("context_overflow", False),
-    "exceed_context_size_error": ("context_overflow", False),
-    "too_many_prompt_tokens": ("context_overflow", False),
-    "model_max_prompt_tokens_exceeded": ("context_overflow", False),
-    "tokens_limit_reached": ("context_overflow", False),
-    "string_above_max_length": ("invalid_request", False),
-    "content_filter": ("content_filter", False),
-    "content_policy_violation": ("content_filter", False),
-    "bio_policy": ("content_filter", False),
-    "cyber_policy": ("content_filter", False),
-    "misalignment_policy_violation": ("content_filter", False),
-    "invalid_prompt": ("invalid_request", False),
-    # of answers that failed, which have no status
-    "data_residency_mismatch": ("invalid_request", False),
-    "image_content_policy_violation": ("content_filter", False),
-    "vector_store_timeout": ("timeout", True),
-    **dict.fromkeys(
-        (
-            "invalid_image",
-            "invalid_image_format",
-            "invalid_base64_image",
-            "invalid_image_url",
-            "invalid_image_mode",
-            "image_too_large",
-            "image_too_small",
-            "image_file_too_large",
-            "image_parse_error",
-            "unsupported_image_media_type",
-            "empty_image_file",
-            "failed_to_download_image",
-            "image_file_not_found",
-        ),
-        ("invalid_request", False),
-    ),
-    "responsibleaipolicyviolation": ("content_filter", False),
-    "data_inspection_failed": ("content_filter", False),
-    "insufficient_quota": ("billing", False),
-    "billing_hard_limit_reached": ("billing", False),
-    "billing_not_active": ("billing", False),
-    "insufficient_balance": ("billing", False),
-    "insufficient_balance_error": ("billing", False),
-    "exceeded_current_quota_error": ("billing", False),
-    "arrearage": ("billing", False),
-    "invalid_api_key": ("authentication", False),
-    "authentication_error": ("authentication", False),
-    "permission_error": ("permission", False),
-    "unsupported_country_region_territory": ("permission", False),
-    "model_not_found": ("not_found", False),
-    "invalid_model": ("not_found", False),
-    "unknown_model": ("not_found", False),
-    "model_not_supported": ("not_found", False),
-    "not_found_error": ("not_found", False),
-    "rate_limit_exceeded": ("rate_limit", True),
-    "rate_limit_error": ("rate_limit", True),
-    "ratelimitreached": ("rate_limit", True),
-    "rate_limit_reached_error": ("rate_limit", True),
-    "tool_use_failed": ("server_error", True),
-    "json_validate_failed": ("server_error", True),
-    "engine_overloaded_error": ("overloaded", True),
-    "overloaded_error": ("overloaded", True),
-    "overloaded": ("overloaded", True),
-    "server_error": ("server_error", True),
-    "api_error": ("server_error", True),
-    "internal_server_error": ("server_error", True),
-    "internalservererror": ("server_error", True),
-    "invalid_request_error": ("invalid_request", False),
-    "badrequesterror": ("invalid_request", False),
-    "timeout": ("timeout", True),
-    "server_is_overloaded": ("overloaded", True),
-    "slow_down": ("overloaded", True),
-    "insufficient_permissions": ("permission", False),
-    "cancelled": ("cancelled", False),
-    "unsupported": ("unsupported", False),
-    "loss_refused": ("loss_refused", False),
-    "no_candidate": ("no_candidate", False),
-    "network": ("network", True),
-    "invalid_response": ("invalid_response", False),
-    "stream_truncated": ("stream_truncated", True),
-    "other": ("other", False),
-}
-"""Codes and types. Those of the first group say more than the status; the others count only where there is none."""
 
-_DECISIVE: Final = frozenset(
-    (
-        "context_length_exceeded",
-        "exceed_context_size_error",
-        "too_many_prompt_tokens",
-        "model_max_prompt_tokens_exceeded",
-        "tokens_limit_reached",
-        "content_filter",
-        "content_policy_violation",
-        "bio_policy",
-        "cyber_policy",
-        "misalignment_policy_violation",
-        "image_content_policy_violation",
-        "responsibleaipolicyviolation",
-        "data_inspection_failed",
-        "insufficient_quota",
-        "billing_hard_limit_reached",
-        "billing_not_active",
-        "insufficient_balance",
-        "insufficient_balance_error",
-        "exceeded_current_quota_error",
-        "arrearage",
-        "tool_use_failed",
-        "json_validate_failed",
-        "engine_overloaded_error",
-        "model_not_found",
-        "invalid_model",
-        "unknown_model",
-        "model_not_supported",
-        "invalid_api_key",
-        "loss_refused",
-        "no_candidate",
-        "network",
-        "invalid_response",
-        "stream_truncated",
-        "unsupported",
-        "other",
-    )
+def _by_word(words: Mapping[str, str]) -> dict[str, str]:
+    """A table from words to categories."""
+    return {word: category for category, group in words.items() for word in group.split()}
+
+
+_DECISIVE: Final = _by_word(
+    {
+        "context_overflow": """context_length_exceeded exceed_context_size_error too_many_prompt_tokens
+            model_max_prompt_tokens_exceeded tokens_limit_reached""",
+        "content_filter": """content_filter content_policy_violation bio_policy cyber_policy
+            misalignment_policy_violation image_content_policy_violation responsibleaipolicyviolation
+            data_inspection_failed""",
+        "billing": """insufficient_quota billing_hard_limit_reached billing_not_active insufficient_balance
+            insufficient_balance_error exceeded_current_quota_error arrearage""",
+        "server_error": "tool_use_failed json_validate_failed",
+        "overloaded": "engine_overloaded_error",
+        "not_found": "model_not_found invalid_model unknown_model model_not_supported",
+        "authentication": "invalid_api_key",
+    }
 )
+_DECISIVE.update({word: word for word in failures.GATEWAY_WORDS if word != "cancelled"})  # which has a status
+"""Codes and types that say more than the status."""
+
+_WORDS: Final = _by_word(
+    {
+        "invalid_request": """invalid_request_error badrequesterror string_above_max_length invalid_prompt
+            data_residency_mismatch invalid_image invalid_image_format invalid_base64_image invalid_image_url
+            invalid_image_mode image_too_large image_too_small image_file_too_large image_parse_error
+            unsupported_image_media_type empty_image_file failed_to_download_image image_file_not_found""",
+        "authentication": "authentication_error",
+        "permission": "permission_error insufficient_permissions unsupported_country_region_territory",
+        "not_found": "not_found_error",
+        "rate_limit": "rate_limit_exceeded rate_limit_error ratelimitreached rate_limit_reached_error",
+        "overloaded": "overloaded_error overloaded server_is_overloaded slow_down",
+        "server_error": "server_error api_error internal_server_error internalservererror",
+        "timeout": "timeout vector_store_timeout",
+        "cancelled": "cancelled",
+    }
+)
+"""Codes and types that count where there is no status: in streams, and of answers that failed."""
 
 _OVERFLOW_HINTS: Final = (
     "maximum context length",
@@ -191,6 +94,8 @@ _BILLING_HINTS: Final = (
 _FILTER_HINTS: Final = ("your input was flagged", "violates usage guidelines")
 _KEY_HINTS: Final = ("api key not valid", "invalid api key")
 
+_VOCABULARY: Final = Vocabulary(words=_WORDS, statuses=_STATUSES, hints=())
+
 _HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = (
     ("context_overflow", frozenset((None, 400, 413, 422)), _OVERFLOW_HINTS),
     ("billing", frozenset((None, 400, 403, 429, 500)), _BILLING_HINTS),
@@ -198,15 +103,6 @@ _HINTS: Final[tuple[tuple[str, frozenset[int | None], tuple[str, ...]], ...]] = 
     ("authentication", frozenset((None, 400)), _KEY_HINTS),
 )
 """What texts say, where neither a code nor the status says it: category, the statuses that leave it open, the phrases."""
-
-
-def error(status: int, headers: Mapping[str, str], body: bytes | str | None, endpoint: Endpoint) -> Error:
-    """The canonical error for an error answer: any status, any body, HTML and nothing included.
-
-    The provider's own text may hold content, so it is not in `message`.
-    """
-    number = status if status >= 300 else None  # a failure that came as a success
-    return error_from_body(number, headers, error_body(body) if body else None, endpoint)
 
 
 def is_failure(body: Mapping[str, Any]) -> bool:
@@ -217,96 +113,73 @@ def is_failure(body: Mapping[str, Any]) -> bool:
     return isinstance(failed, dict) and bool(failed.get("status_code"))
 
 
-def error_from_body(status: int | None, headers: Mapping[str, str], body: Any, endpoint: Endpoint) -> Error:
-    """The canonical error for a decoded body. Without a status the words decide: an error inside a stream."""
-    words, text = _words(body)
-    number = status if status is not None else _number(body)
-    category, retryable = _verdict(number, words, text)
-    lower = {name.lower(): value for name, value in headers.items()}
-    if (told := lower.get("x-should-retry")) in ("true", "false") and category != "billing":
-        retryable = told == "true"
-    found: Error = {
-        "category": category,
-        "message": failures.message(endpoint, number, category, *_facts(body, words)),
-        "retryable": retryable,
-        "adapter": endpoint.adapter,
-    }
-    if endpoint.provider is not None:
-        found["provider"] = endpoint.provider
-    if number is not None:
-        found["status"] = number
-    if words:
-        found["code"] = words[0]
-    if (place := _place(body)) is not None:
-        found["path"] = place
-    if (seconds := retry_after(lower)) is not None:
-        found["retry_after"] = seconds
-    if (identity := failures.identity(lower.get("x-request-id"))) is not None:
-        found["request_id"] = identity
-    if body is not None:
-        found["raw"] = body
-    return found
+def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
+    """The canonical error of a failed call: any status, any body, pages and nothing included. An error with the status of
+    a success is one of a stream or of an answer that failed: its words decide.
+
+    `body` may be parsed JSON, text, bytes or nothing. The provider's own text may hold content, so it is not in `message`.
+    """
+    lower, parsed = failures.lowered(headers), error_body(body)
+    places = _places(parsed)
+    words = _words(places)
+    number = status if status >= 300 else _number(places)
+    category = _category(number, words, text_of(parsed))
+    return failures.canonical(
+        endpoint,
+        category,
+        number,
+        lower,
+        parsed,
+        code=words[0] if words else None,
+        facts=tuple(_facts(places, words)),
+        path=_path(places),
+        request_id=identity(lower.get("x-request-id")),
+        obeys_hint=category != "billing",
+    )
 
 
-def _words(body: Any) -> tuple[list[str], str]:
-    """The provider's own words for the error, the most telling first, and its texts."""
+def _words(places: list[dict[str, Any]]) -> list[str]:
+    """The provider's own words for the error, the most telling first."""
     found: list[str] = []
-    text = ""
-    for place in _places(body):
-        if isinstance(place, str):
-            text = f"{text}\n{place}" if text else place
-            continue
+    for place in places:
         for name in ("code", "type", "status", "error_code", "error_type"):
             word = place.get(name)
             if isinstance(word, str) and word not in found and word not in ("", "None") and not word.isdigit():
                 found.append(word)
-        for name in ("message", "detail", "error_message", "status_msg"):
-            if isinstance(place.get(name), str):
-                text = text or place[name]
-    return found, text
+    return found
 
 
-def _places(body: Any) -> list[Any]:
-    """Where an error may be told: under `error`, under its inner error, in a list of them, or in the body itself."""
-    if isinstance(body, str):
-        return [body]
+def _places(body: Any) -> list[dict[str, Any]]:
+    """Where the words of an error may be: under `error`, under its inner error, in a list of them, or in the body itself."""
     if isinstance(body, list):
         return _places(body[0]) if body else []
     if not isinstance(body, dict):
         return []
-    inner = body.get("error")
+    inner, status, errors = body.get("error"), body.get("base_resp"), body.get("errors")
     if isinstance(inner, dict):
         cause = inner.get("innererror")
-        return [inner, *([cause] if isinstance(cause, dict) else _upstream(inner)), body]
-    if isinstance(failed := body.get("base_resp"), dict) and not inner:
-        return [failed, body]
-    if isinstance(errors := body.get("errors"), list) and errors and isinstance(errors[0], (dict, str)):
+        return [inner, cause, body] if isinstance(cause, dict) else [inner, body]
+    if isinstance(status, dict) and not inner:
+        return [status, body]
+    if isinstance(errors, list) and errors and isinstance(errors[0], dict):
         return [errors[0], body]
-    return [inner, body] if isinstance(inner, str) else [body]
+    return [body]
 
 
-def _place(body: Any) -> str | None:
+def _path(places: list[dict[str, Any]]) -> str | None:
     """Where something is wrong, `param`, as a pointer."""
-    for place in _places(body):
-        if isinstance(place, dict) and (found := failures.place_of(place.get("param"))) is not None:
+    for place in places:
+        if (found := place_of(place.get("param"))) is not None:
             return found
     return None
 
 
-def _upstream(inner: Mapping[str, Any]) -> list[Any]:
-    """What the provider behind a gateway said, as the gateway passes it on: a text (OpenRouter)."""
-    metadata = inner.get("metadata")
-    raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    return [raw] if isinstance(raw, str) else []
-
-
-def _facts(body: Any, words: list[str]) -> list[str]:
+def _facts(places: list[dict[str, Any]], words: list[str]) -> list[str]:
     """What the body says in words and numbers apart from its sentence: the code, the kind of limit, its size, the place."""
     found = words[:1] + [word for word in words[1:] if word in _TYPES]
-    for place in _places(body):
-        if isinstance(place, dict):
-            found += [f"{name} {place[name]}" for name in _LIMITS if type(place.get(name)) is int]
-            found += _locations(place.get("detail"))
+    for place in places:
+        found += [f"{name} {place[name]}" for name in _LIMITS if type(place.get(name)) is int]
+        found += _locations(place.get("detail"))
     return found
 
 
@@ -325,34 +198,30 @@ def _locations(detail: Any) -> list[str]:
     return [place, kind if isinstance(kind, str) else ""]
 
 
-def _number(body: Any) -> int | None:
+def _number(places: list[dict[str, Any]]) -> int | None:
     """A status that is told inside a body, as OpenRouter does."""
-    for place in _places(body):
-        if isinstance(place, dict):
-            for name in ("code", "status", "raw_status_code", "status_code"):
-                value = place.get(name)
-                if isinstance(value, str) and value.isdigit() and len(value) == 3:
-                    value = int(value)
-                if type(value) is int and 400 <= value <= 599:
-                    return value
+    for place in places:
+        for name in ("code", "status", "raw_status_code", "status_code"):
+            value = place.get(name)
+            if isinstance(value, str) and value.isdigit() and len(value) == 3:
+                value = int(value)
+            if type(value) is int and 400 <= value <= 599:
+                return value
     return None
 
 
-def _verdict(status: int | None, words: list[str], text: str) -> tuple[str, bool]:
-    known = [word for given in words if (word := given.lower()) in _BY_WORD]
+def _category(status: int | None, words: list[str], text: str) -> str:
+    known = [word.lower() for word in words]
     for word in known:
         if word in _DECISIVE:
-            return _BY_WORD[word]
-    if text:
-        said = text.lower()
-        for category, statuses, hints in _HINTS:
-            if status in statuses and any(hint in said for hint in hints):
-                return category, False
+            return _DECISIVE[word]
+    sentence = text.lower()
+    for category, statuses, hints in _HINTS:
+        if status in statuses and any(hint in sentence for hint in hints):
+            return category
     if status is not None and status >= 400:
-        if status in _BY_STATUS:
-            return _BY_STATUS[status]
-        return ("server_error", True) if status >= 500 else ("invalid_request", False)
-    return _BY_WORD[known[0]] if known else ("other", False)
+        return _VOCABULARY.of_status(status)
+    return next((_WORDS[word] for word in known if word in _WORDS), "other")
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -385,7 +254,7 @@ _FAMILY: Final = ("openai_chat", "openai_responses")
 
 def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """The answer with which OpenAI would have told a canonical error, and what its wires cannot say of it."""
-    return failures.write(failure, endpoint, _spell, error_from_body, hint=True, family=_FAMILY)
+    return failures.write(failure, endpoint, _compose, error, hint=True, family=_FAMILY)
 
 
 def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
@@ -393,15 +262,15 @@ def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
     return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]["error"]
 
 
-def _spell(told: failures.Told) -> Wire:
-    status, kind, code = _WRITTEN.get(told.category, (500, "server_error", "server_error"))
-    param = None if told.path is None else failures.bracketed(told.path)
-    headers = failures.wait_headers(told.retry_after, exact=True)
-    if told.request_id is not None:
-        headers["x-request-id"] = told.request_id
-    if told.word is not None and (told.word in _TYPES or told.word.endswith("_error")):
-        kind = told.word
-    elif told.word is not None:
-        code = told.word
-    inner = {"message": told.text, "type": kind, "param": param, "code": code}
-    return {"status": told.status or status, "headers": headers, "body": {"error": inner}}
+def _compose(failure: WireError) -> Wire:
+    status, kind, code = _WRITTEN.get(failure.category, (500, "server_error", "server_error"))
+    param = None if failure.path is None else bracketed(failure.path)
+    headers = failures.wait_headers(failure.retry_after, exact=True)
+    if failure.request_id is not None:
+        headers["x-request-id"] = failure.request_id
+    if failure.word is not None and (failure.word in _TYPES or failure.word.endswith("_error")):
+        kind = failure.word
+    elif failure.word is not None:
+        code = failure.word
+    inner = {"message": failure.text, "type": kind, "param": param, "code": code}
+    return {"status": failure.status or status, "headers": headers, "body": {"error": inner}}

@@ -7,16 +7,13 @@ from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     is_plain_name,
-    mapped_severity,
     plain_name,
     report_unknown,
-    severity_of,
 )
 from interlingua.adapters._members import (
     COUNT,
     NUMBER,
     OBJECT,
-    SEVERITY,
     SWITCH,
     TEXT,
     Row,
@@ -26,13 +23,14 @@ from interlingua.adapters._members import (
     within,
 )
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
+from interlingua.adapters._reasoning import level_of
+from interlingua.adapters._rules import MOST_LOGPROBS, kept_metadata, top_logprobs
 from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 _VERBOSITIES: Final = ("low", "medium", "high")
-MOST_LOGPROBS: Final = 20
 _MOST_PAIRS: Final = 16
 _TIERS: Final = ("auto", "default", "flex", "priority")
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
@@ -63,16 +61,6 @@ def _reasons(writing: Target) -> bool:
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
-def top_logprobs(name: str, value: int, body: Wire, writing: Target) -> None:
-    """How many alternatives are given beside each token."""
-    if writing.refuses("logprobs", name) or writing.refuses(name):
-        code = "unsupported_field" if name in writing.dialect.get("unsupported", ()) else "unsupported_model"
-        severity = severity_of(name, value, SEVERITY[name])
-        writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
-    else:
-        body[name] = within(name, value, 0, MOST_LOGPROBS, writing, "limit_exceeded")
-
-
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
     """A member that takes some words."""
     if writing.refuses(name):
@@ -92,21 +80,11 @@ def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> N
     """Texts that the provider keeps with the answer."""
     if value and writing.refuses(name):
         writing.report_refused(name, value)
-    elif kept := _kept_metadata(name, value, writing):
+        return
+    message = "the wire keeps texts of up to 512 characters under names of up to 64"
+    kept = kept_metadata(value, writing, _is_pair, message, _MOST_PAIRS)
+    if kept:
         body[name] = kept
-
-
-def _kept_metadata(name: str, value: dict[str, Any], writing: Target) -> dict[str, str]:
-    kept: dict[str, str] = {}
-    for key, item in value.items():
-        if not _is_pair(key, item):
-            message = "the wire keeps texts of up to 512 characters under names of up to 64"
-            writing.loss.drop((name, key), "unsupported_value", "weakened", message)
-        elif len(kept) == _MOST_PAIRS:
-            writing.loss.drop((name, key), "limit_exceeded", "weakened", "the wire keeps 16 pairs")
-        else:
-            kept[key] = item
-    return kept
 
 
 def _is_pair(key: str, item: Any) -> bool:
@@ -123,7 +101,7 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
         if value.get("mode") == "disabled":
             asked = "none"
         elif (budget := value.get("budget_tokens")) is not None:
-            asked = "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
+            asked = level_of(budget)
         else:
             return None
     accepted = writing.capabilities.get("reasoning_efforts")
@@ -146,18 +124,6 @@ def takes_reasoning(name: str, writing: Target) -> bool:
     code = "unsupported_field" if name in unsupported or "reasoning_effort" in unsupported else "unsupported_model"
     writing.loss.drop((name,), code, "weakened", "the target takes no reasoning settings")
     return False
-
-
-def report_reasoning(name: str, value: dict[str, Any], written: dict[str, Any], writing: Target) -> None:
-    """Reports what settings of reasoning became: `written` is how they will be read."""
-    if written == value:
-        return
-    if written:
-        message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
-    else:
-        message = "the target has no such setting of reasoning; ask for an effort"
-        writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
 
 
 def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced: bool) -> str | None:
@@ -236,7 +202,8 @@ def _is_kept(value: Wire, _: Wire) -> bool:
     return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
 
 
-def _is_tier(value: str, _: Wire) -> bool:
+def is_tier(value: str, _: Wire) -> bool:
+    """Whether a word is a service class of every provider."""
     return value in _TIERS
 
 
@@ -265,14 +232,14 @@ def is_named_schema(schema: Any) -> bool:
 
 SHARED_ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, says=("model",), plain=()),
-    "temperature": Row(NUMBER, "temperature", plain=_RANGES["temperature"]),
-    "top_p": Row(NUMBER, "top_p", plain=_RANGES["top_p"]),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS)),
+    "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
     "stream": Row(SWITCH, "stream", plain=()),
     "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(TEXT, "service_tier", plain=_is_tier),
+    "service_tier": Row(TEXT, "service_tier", plain=is_tier),
     "user": Row(TEXT, "user", plain=()),
-    "metadata": Row(OBJECT, "metadata", plain=_is_kept),
+    "metadata": Row(OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
 """The members that both wires spell alike."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -284,12 +251,12 @@ SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
 """The switches of both wires by which members are written otherwise than they may come."""
 
 
-def record_names(request: Request, called: Iterable[str], endpoint: Endpoint) -> None:
+def record_names(request: Request, encoding: dict[str, Any], called: Iterable[str], endpoint: Endpoint) -> None:
     """Keeps the names of tools that do not fit, of a request that was just read; `called` are those of its calls."""
     found = {tool["name"] for tool in request.get("tools") or ()}
     found.update(called)
     if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        request["provider_state"].setdefault("encoding", {})["names"] = sorted(names)
+        encoding["names"] = sorted(names)
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

@@ -8,7 +8,7 @@ from typing import Any, Final
 from interlingua.adapters import _writing
 from interlingua.adapters._kit import NOTHING, WireIds, is_plain_name
 from interlingua.adapters._offered import AS_FUNCTION
-from interlingua.adapters._schema import OPENAI_STRICT, misfit
+from interlingua.adapters._schema import LISTED, NAMED, SINGLE, Places, Schema, are_texts, parts
 from interlingua.adapters._writing import LONGEST_TOOL_NAME
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import encode_ulid
@@ -101,11 +101,43 @@ class Target(_writing.Writing):
 
 
 def can_be_enforced(schema: Any) -> bool:
-    """Whether the provider enforces a schema as it is."""
-    try:
-        return misfit(schema, OPENAI_STRICT) is None
-    except TypeError:
-        return False  # it is no schema at all
+    """Whether the provider enforces a schema as it is (its guide to structured outputs is the source)."""
+    at_root = type(schema) is dict and schema.get("type") == "object" and "anyOf" not in schema
+    return at_root and _is_enforced(schema, 0)
+
+
+_FORBIDDEN: Final = frozenset(
+    ("allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired", "dependentSchemas")
+) | {"dependencies"}
+_PLACES: Final[Places] = {
+    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
+    **dict.fromkeys(("anyOf", "prefixItems"), LISTED),
+    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
+}
+_MOST_LEVELS: Final = 100
+
+
+def _is_enforced(schema: Any, level: int) -> bool:
+    """Whether a schema and all in it hold no forbidden keyword, and every object is closed and requires all that it has."""
+    if type(schema) is not dict:
+        return True
+    if level > _MOST_LEVELS or not _FORBIDDEN.isdisjoint(schema):
+        return False
+    if _is_object(schema):
+        required, properties = schema.get("required") or [], schema.get("properties") or {}
+        if schema.get("additionalProperties") is not False or not are_texts(required):
+            return False
+        if type(properties) is not dict or set(required) != properties.keys():
+            return False
+    for part in parts(schema, _PLACES):  # noqa: SIM110 a generator costs more than what it asks
+        if not _is_enforced(part, level + 1):
+            return False
+    return True
+
+
+def _is_object(schema: Schema) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (type(kind) is list and "object" in kind) or type(schema.get("properties")) is dict
 
 
 def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:

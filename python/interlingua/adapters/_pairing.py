@@ -14,7 +14,8 @@ from interlingua.adapters._kit import encoding_of
 from interlingua.adapters._order import ANSWER_IT, turns
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
-from interlingua.canonical.loss import PLACEHOLDER, Entry, Loss, pointer
+from interlingua.canonical.loss import PLACEHOLDER, Entry, Loss, entry_of, pointer
+from interlingua.canonical.types import LossOp
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -283,9 +284,7 @@ class _Places:
         A result is changed while it has its pointer, and moved before anything that goes to a place behind it.
         """
         places = {path: at for at, path in enumerate(self._elements) if path in self._added}
-        report: list[Entry] = [
-            _entry("replace", path, value=self.messages[at], message=_NOTE) for path, at in places.items()
-        ]
+        report: list[Entry] = [_entry("replace", path, value=self.messages[at]) for path, at in places.items()]
         others: list[Entry] = []
         for entry in loss:
             path = self.written(entry["path"])
@@ -295,16 +294,15 @@ class _Places:
             if entry["path"] in places:
                 del places[entry["path"]]
             if "to" in entry:
-                entry["to"] = self._target(entry, places, report)
+                entry["to"] = self._target(entry["op"], entry["to"], places, report)
             report.append(entry)
         self._settle(places, len(self.messages), report)
         return report
 
-    def _target(self, entry: Entry, places: dict[str, int], report: list[Entry]) -> str:
+    def _target(self, op: str, to: str, places: dict[str, int], report: list[Entry]) -> str:
         """Where an entry of the adapter moves to or merges with."""
-        to: str = entry["to"]
         steps = to.split("/")
-        if entry["op"] != "move" or len(steps) != 3 or steps[1] != "messages":
+        if op != "move" or len(steps) != 3 or steps[1] != "messages":
             return self.written(to)
         at = len(self.messages) if steps[2] == "-" else int(steps[2])
         self._settle(places, at, report)
@@ -314,9 +312,9 @@ class _Places:
         """Reports the moves of the results that stand before `end`."""
         for path, at in list(places.items()):
             if at < end:
-                report.append(_entry("move", path, to=pointer(("messages", self._before[at])), message=_NOTE))
+                report.append(_entry("move", path, to=pointer(("messages", self._before[at]))))
                 del places[path]
 
 
-def _entry(op: str, path: str, *, message: str, **members: Any) -> Entry:
-    return {"op": op, "path": path, **members, "code": _UNANSWERED, "severity": "representation", "message": message}
+def _entry(op: LossOp, path: str, **members: Any) -> Entry:
+    return entry_of(op, path, _UNANSWERED, "representation", _NOTE, **members)

@@ -1,176 +1,150 @@
 """
-JSON Schema dialects that providers enforce: is a schema inside, and if not, what is the nearest one that is?
+JSON Schemas in the dialects of providers: what all dialects do alike.
 
-A dialect is data. `misfit` finds the first place where a schema leaves it. `fitted` rewrites: with the same meaning
-where there is one (`oneOf` as `anyOf`), otherwise by leaving a constraint out and saying it in the description, which
-a model still reads. What the provider does not enforce any more is a weakened schema, and reported as such by the adapter.
+A dialect takes some keywords, and some of them with some values. What has an equal inside of it is rewritten; what has none is
+left out and said in the description, which a model still reads. Each change is reported at its pointer. A wire says which
+keywords it takes, and rewrites a schema by the functions below; those that take a `made` schema change it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical import json
+from interlingua.canonical.loss import Loss, Path
 
 Schema = dict[str, Any]
 
+NAMED: Final = "named"
+LISTED: Final = "listed"
+SINGLE: Final = "single"
+Places = Mapping[str, str]
+"""The keywords that hold schemas: by name, in a list, or one that is an object."""
 
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """What a provider takes in a schema that it enforces.
-
-    `forbidden` keywords are refused. `closed` demands `additionalProperties: false` on every object,
-    `all_required` that every property is required, `object_root` an object without `anyOf` at the root.
-    `most_min_items` limits `minItems`; `formats`, when given, are the only values of `format`.
-    """
-
-    forbidden: frozenset[str]
-    closed: bool = True
-    all_required: bool = False
-    object_root: bool = False
-    most_min_items: int | None = None
-    formats: frozenset[str] | None = None
+DEEPEST: Final = 192
+"""A pointer of more steps leads beyond what anybody means by a schema: there it is left as it is."""
 
 
-ANTHROPIC_STRICT: Final = Dialect(
-    forbidden=frozenset(
-        (
-            "minimum",
-            "maximum",
-            "exclusiveMinimum",
-            "exclusiveMaximum",
-            "minLength",
-            "maxLength",
-            "multipleOf",
-            "maxItems",
-        )
-    )
-    | {"oneOf"},
-    most_min_items=1,
-    formats=frozenset(
-        ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"),
-    ),
-)
-"""Strict tools and output formats of Anthropic Messages (its SDK's own transformation is the source)."""
-
-OPENAI_STRICT: Final = Dialect(
-    forbidden=frozenset(("allOf", "oneOf", "not", "if", "then", "else", "patternProperties"))
-    | {"dependentRequired", "dependentSchemas", "dependencies"},
-    all_required=True,
-    object_root=True,
-)
-"""Strict functions and response formats of OpenAI (its guide to structured outputs is the source)."""
-
-_NAMED: Final = ("properties", "$defs", "definitions")
-_LISTED: Final = ("anyOf", "allOf", "oneOf", "prefixItems")
-_SINGLE: Final = ("items", "not", "additionalProperties")
-_DEEPEST: Final = 100
+# ---------------------------------------------------------------------------------------------------- the schemas inside
 
 
-def misfit(schema: Any, dialect: Dialect) -> str | None:
-    """The pointer of the first place where a schema leaves the dialect; None when it fits."""
-    if dialect.object_root and (not isinstance(schema, dict) or schema.get("type") != "object" or "anyOf" in schema):
-        return ""
-    return _misfit(schema, dialect, ())
+def parts(schema: Schema, places: Places) -> Iterator[Any]:
+    """The schemas inside a schema."""
+    for name, place in places.items():
+        value = schema.get(name)
+        if place == NAMED and type(value) is dict:
+            yield from value.values()
+        elif place == LISTED and type(value) is list:
+            yield from value
+        elif place == SINGLE and type(value) is dict:
+            yield value
 
 
-def _misfit(schema: Any, dialect: Dialect, path: Path) -> str | None:
-    if not isinstance(schema, dict):
-        return None
-    if len(path) > _DEEPEST:
-        return pointer(path)
-    for keyword, value in schema.items():
-        if keyword in dialect.forbidden or not _value_fits(keyword, value, dialect):
-            return pointer((*path, keyword))
-    if _is_object(schema):
-        if dialect.closed and schema.get("additionalProperties") is not False:
-            return pointer((*path, "additionalProperties"))
-        if dialect.all_required and not _requires_all(schema.get("required") or [], schema.get("properties") or {}):
-            return pointer((*path, "required"))
-    for where, part in _parts(schema):
-        found = _misfit(part, dialect, (*path, *where))
-        if found is not None:
-            return found
-    return None
-
-
-def _requires_all(required: Any, properties: Any) -> bool:
-    if not isinstance(required, list) or not isinstance(properties, dict):
-        return False
-    return all(isinstance(name, str) for name in required) and set(required) == set(properties)
-
-
-def _value_fits(keyword: str, value: Any, dialect: Dialect) -> bool:
-    match keyword:
-        case "minItems":
-            return dialect.most_min_items is None or not isinstance(value, int) or value <= dialect.most_min_items
-        case "format":
-            return dialect.formats is None or value in dialect.formats
-        case _:
-            return True
-
-
-def _is_object(schema: Schema) -> bool:
-    kind = schema.get("type")
-    return (
-        kind == "object" or (isinstance(kind, list) and "object" in kind) or isinstance(schema.get("properties"), dict)
-    )
-
-
-def _parts(schema: Schema) -> list[tuple[Path, Any]]:
-    """The schemas inside a schema, with their paths."""
-    found: list[tuple[Path, Any]] = []
-    for place in _NAMED:
-        parts = schema.get(place)
-        if isinstance(parts, dict):
-            found += [((place, name), part) for name, part in parts.items()]
-    for place in _LISTED:
-        parts = schema.get(place)
-        if isinstance(parts, list):
-            found += [((place, position), part) for position, part in enumerate(parts)]
-    found += [((place,), schema[place]) for place in _SINGLE if isinstance(schema.get(place), dict)]
-    return found
-
-
-def fitted(schema: Any, dialect: Dialect) -> tuple[Any, bool]:
-    """The schema inside the dialect, and whether the provider enforces less (or other things) than was asked.
-
-    Only for dialects without `all_required` and `object_root`: those cannot be met by a rewriting of the same meaning.
-    """
-    return _fitted(schema, dialect, 0)
-
-
-def _fitted(schema: Any, dialect: Dialect, depth: int) -> tuple[Any, bool]:
-    if not isinstance(schema, dict) or depth > _DEEPEST:
-        return schema, False
+def with_parts(schema: Schema, places: Places, path: Path, fit: Callable[[Any, Path], Any]) -> Schema:
+    """A copy of a schema, with the schemas inside it as `fit` makes them, which is given each and its path."""
     made: Schema = {}
-    weakened = False
+    for name, value in schema.items():
+        place = places.get(name)
+        if place is None:
+            made[name] = value
+        elif place == NAMED and type(value) is dict:
+            made[name] = {key: fit(part, (*path, name, key)) for key, part in value.items()}
+        elif place == LISTED and type(value) is list:
+            made[name] = [fit(part, (*path, name, number)) for number, part in enumerate(value)]
+        elif place == SINGLE and type(value) is dict:
+            made[name] = fit(value, (*path, name))
+        else:
+            made[name] = value
+    return made
+
+
+def definitions(schema: Schema) -> dict[str, Any]:
+    """The definitions of a schema, by the references to them."""
+    return {
+        f"#/{place}/{name}": part
+        for place in ("$defs", "definitions")
+        if type(named := schema.get(place)) is dict
+        for name, part in named.items()
+    }
+
+
+def are_texts(value: Any) -> bool:
+    """Whether a value is a list of texts alone."""
+    if type(value) is not list:
+        return False
+    for text in value:  # noqa: SIM110 a generator costs more than what it asks
+        if type(text) is not str:
+            return False
+    return True
+
+
+# ---------------------------------------------------------------------------------------------------- keywords with an equal
+
+
+def as_object(made: Schema, loss: Loss, path: Path) -> None:
+    """The arguments of a tool are an object."""
+    kind = made.get("type")
+    if kind == "object":
+        return
+    same = kind is None or (type(kind) is list and "object" in kind)
+    code, severity = ("schema_rewritten", "representation") if same else ("schema_weakened", "weakened")
+    made["type"] = "object"
+    loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
+
+
+def anything(part: Any, loss: Loss, path: Path) -> Schema:
+    """The empty schema, in the place of one that is no object."""
+    code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
+    loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
+    return {}
+
+
+def rename(made: Schema, name: str, equal: str, loss: Loss, path: Path) -> None:
+    """A keyword under another name, with the same value."""
+    made[equal] = made.pop(name)
+    message = f"the target has {equal} in the place of {name}"
+    loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
+
+
+def replace(made: Schema, name: str, equal: str, value: Any, loss: Loss, path: Path) -> None:
+    """A keyword as another one, with a value that says the same."""
+    del made[name]
+    made[equal] = value
+    message = f"the target has {equal} in the place of {name}"
+    loss.drop((*path, name), "schema_rewritten", "representation", message)
+    loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
+
+
+def one_of_as_any_of(made: Schema, loss: Loss, path: Path) -> None:
+    """Alternatives of which one alone holds, as such of which any does."""
+    if type(made.get("oneOf")) is list and "anyOf" not in made:
+        rename(made, "oneOf", "anyOf", loss, path)
+
+
+def const_as_enum(made: Schema, loss: Loss, path: Path) -> None:
+    """A constant as an enumeration of one value."""
+    if "const" in made and "enum" not in made:
+        replace(made, "const", "enum", [made["const"]], loss, path)
+
+
+# ---------------------------------------------------------------------------------------------------- keywords without
+
+Gone = tuple[str, str, bool]
+"""Of a keyword that is left out: code and severity of the report, and whether the description says it."""
+LIMIT: Final[Gone] = ("schema_weakened", "weakened", True)
+
+
+def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) -> None:
+    """Leaves keywords out, and says in the description what a model should still know of them."""
     said: list[str] = []
-    for keyword, value in schema.items():
-        if keyword == "oneOf" and "oneOf" in dialect.forbidden and "anyOf" not in schema:
-            keyword = "anyOf"
-        elif keyword in dialect.forbidden or not _value_fits(keyword, value, dialect):
-            said.append(f"{keyword}: {value}")
-            weakened = True
-            continue
-        made[keyword], less = _fitted_member(keyword, value, dialect, depth)
-        weakened |= less
-    if dialect.closed and _is_object(made) and made.get("additionalProperties") is not False:
-        weakened |= made.get("additionalProperties", True) is not False
-        made["additionalProperties"] = False
-    if said:
-        made["description"] = " ".join(
-            [*([made["description"]] if "description" in made else []), f"({'; '.join(said)})"]
-        )
-    return made, weakened
-
-
-def _fitted_member(keyword: str, value: Any, dialect: Dialect, depth: int) -> tuple[Any, bool]:
-    if keyword in _NAMED and isinstance(value, dict):
-        rows = {name: _fitted(part, dialect, depth + 1) for name, part in value.items()}
-        return {name: part for name, (part, _) in rows.items()}, any(less for _, less in rows.values())
-    if keyword in _LISTED and isinstance(value, list):
-        parts = [_fitted(part, dialect, depth + 1) for part in value]
-        return [part for part, _ in parts], any(less for _, less in parts)
-    if keyword in _SINGLE:
-        return _fitted(value, dialect, depth + 1)
-    return value, False
+    for name, (code, severity, is_said) in gone.items():
+        value = made.pop(name)
+        if is_said:
+            said.append(f"{name}: {json.dumps(value).decode()}")
+        loss.drop((*path, name), code, severity, "the target does not take this keyword")
+    if not said:
+        return
+    before = made.get("description")
+    text = f"{{{', '.join(said)}}}"
+    made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
+    message = "the description says what the target does not take"
+    loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)

@@ -12,7 +12,7 @@ written, neither there nor beside it, are put back where the same members stand 
 another spelling of that is another value.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -118,20 +118,31 @@ def _alike(raw: list[Any], written: list[Any]) -> int:
 
 
 def _says_nothing(name: str, value: Any, path: Path) -> bool:
-    """Whether a member of an element of a list holds a default, or the place of the element, which its place says."""
+    """Whether a member of an element of a list holds a default, or says what the place of the element says: its position, or
+    that a call is one of a function."""
+    if name == "type" and value == "function":
+        return True
     return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
 
 
-def without_index(items: list[Any], member: str, spelt: Spelt) -> list[Any]:
-    """The elements of a list without the `index` that says where each stands, which is kept with the places of the item whose
-    `member` the list is; each is written with all its other members."""
-    found = items
+def read_elements(
+    read: Callable[[Any, Any], Item], items: list[Any], reading: Any, member: str, silent: str, spelt: Spelt
+) -> list[Item]:
+    """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place: that is
+    kept with the places of the item whose `member` the list is. What is opaque is kept with it."""
+    blocks: list[Item] = []
     for number, item in enumerate(items):
-        if "index" in item and _says_nothing("index", item["index"], (number,)):
-            found = [*items] if found is items else found
-            found[number] = {name: value for name, value in item.items() if name != "index"}
-            spelt[f"/{member}/{number}/index"] = {"raw": item["index"], "beside": _names(found[number])}
-    return found
+        if silent in item and _says_nothing(silent, item[silent], (number,)):
+            without = {name: value for name, value in item.items() if name != silent}
+            block = read(without, reading)
+            if block["type"] == "opaque":
+                block["value"] = item
+            else:
+                spelt[f"/{member}/{number}/{silent}"] = {"raw": item[silent], "beside": _names(without)}
+        else:
+            block = read(item, reading)
+        blocks.append(block)
+    return blocks
 
 
 def _names(item: Item) -> str:

@@ -6,10 +6,10 @@ part is read when it has ended, which is how the unary answer is read. What is t
 that begin, go on and end, several answers at once, what had arrived of an answer that failed.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event
+from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._structured import Told
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -23,7 +23,10 @@ Decoder = Generator[list[Event], Any, None]
 
 UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What it raises to read a frame that is none of its wire."""
-DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta"}
+DELTAS: Final = {"text": "text_delta", "thinking": "thinking_delta", "tool_use": "tool_use_input_delta"}
+"""The events of the pieces of a block."""
+DONE: Final = "[DONE]"
+"""Stands behind the last event of some wires, and, as some servers have it, of others."""
 
 
 def stream_error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
@@ -44,28 +47,48 @@ class Due:
         self.events: list[Event] = []
 
 
+class Part:
+    """A part of an answer that is being told: its form on the wire so far, and the pieces that are not in it yet.
+
+    `kind` is what the wire calls it, `index` that of its block, and `key` where the wire has it, on wires that need to know.
+    """
+
+    __slots__ = ("index", "key", "kind", "pieces", "raw")
+
+    def __init__(self, kind: str, raw: Wire, index: int = -1, key: Any = None) -> None:
+        self.kind = kind
+        self.raw = raw
+        self.index = index
+        self.key = key
+        self.pieces: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """What the pieces have said."""
+        return "".join(self.pieces)
+
+
 class Blocks:
     """The blocks of one answer in the order in which they are told, and the events that tell them.
 
     `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
+    `told` is the part that ends when something else begins, on wires that do not say where it ends.
     """
 
-    __slots__ = ("content", "due", "lanes", "number")
+    __slots__ = ("content", "due", "lanes", "number", "told")
 
     def __init__(self, number: int, due: Due) -> None:
         self.number = number
         self.due = due
         self.content: list[Block] = []
         self.lanes: list[Lane] = []
+        self.told: Part | None = None
 
     def tell(self, event: Event) -> None:
         """An event of this answer."""
         if self.number:
             event["choice"] = self.number
         self.due.events.append(event)
-
-    def pause(self) -> None:
-        """Ends what cannot be open beside another block, on wires that have such."""
 
     def begin(self, block: Block, lane: Lane | None = None) -> int:
         """A block begins, and a call says who it is. Gives its index. Without a lane it stands where it is told."""
@@ -77,21 +100,28 @@ class Blocks:
             self.tell({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
         return index
 
-    def more(self, index: int, kind: str, text: str) -> None:
-        """More of a text, of reasoning, or of the arguments of a call."""
-        if text:  # nearly all events are these
-            event: Event = {"type": DELTAS[kind], "index": index, "text": text}
+    def more(self, index: int, text: str) -> None:
+        """More of a text, of reasoning, or of the arguments of a call. A block of another type has no pieces."""
+        block = self.content[index]
+        if text and (kind := DELTAS.get(block["type"])) is not None:
+            event: Event = {"type": kind, "index": index}
+            if kind == "tool_use_input_delta":
+                event["id"] = block["id"]
+            event["text"] = text
             if self.number:
                 event["choice"] = self.number
             self.due.events.append(event)
 
-    def more_arguments(self, index: int, identity: str, text: str) -> None:
-        """More of the arguments of a call."""
-        if text:
-            event: Event = {"type": "tool_use_input_delta", "index": index, "id": identity, "text": text}
-            if self.number:
-                event["choice"] = self.number
-            self.due.events.append(event)
+    def say(self, part: Part, text: Any) -> None:
+        """A piece of a part. What is no text cannot be read."""
+        if not isinstance(text, str):
+            raise TypeError("text")
+        part.pieces.append(text)
+        self.more(part.index, text)
+
+    def sign(self, index: int, signature: str) -> None:
+        """The signature of reasoning."""
+        self.tell({"type": "thinking_delta", "index": index, "text": "", "signature": signature})
 
     def end(self, index: int, block: Block) -> None:
         """A block ends; a call says first what it was."""
@@ -109,7 +139,7 @@ class Blocks:
         match block["type"]:
             case "text":
                 index = self.begin({**block, "text": ""} if block["text"] else block, lane)
-                self.more(index, "text", block["text"])
+                self.more(index, block["text"])
             case "thinking":
                 index = self.begin({**block, "text": ""}, lane)
                 delta: Event = {"type": "thinking_delta", "index": index, "text": block["text"]}
@@ -117,10 +147,52 @@ class Blocks:
             case "tool_use":
                 known = {name: value for name, value in block.items() if name != "input_raw"}
                 index = self.begin({**known, "input": {}}, lane)
-                self.more_arguments(index, block["id"], arguments)
+                self.more(index, arguments)
             case _:
                 index = self.begin(block, lane)
         self.end(index, block)
+
+    # -- parts that end when something else begins
+
+    def open(self, kind: str, block: Block, lane: Lane | None = None, key: Any = None) -> Part:
+        """The part that is told from now on."""
+        self.pause()
+        part = self.told = Part(kind, {}, self.begin(block, lane), key)
+        return part
+
+    def tells(self, kind: str, key: Any = None) -> bool:
+        """Whether such a part is being told; without a key, wherever it comes from."""
+        part = self.told
+        return part is not None and part.kind == kind and (key is None or part.key == key)
+
+    def pause(self) -> None:
+        """What is being told ends."""
+        part = self.told
+        if part is not None:
+            self.told = None
+            self.end(part.index, self.read(part))
+
+    def settle(self) -> None:
+        """What is being told stands as far as it came."""
+        part = self.told
+        if part is not None:
+            self.content[part.index] = self.read(part)
+
+    def read(self, part: Part) -> Block:
+        """The block of such a part, as a whole answer would have it."""
+        return {**self.content[part.index], "text": part.text}
+
+    # -- the answer as far as it came
+
+    def so_far(self, parts: Iterable[Part], read: Callable[[Part], Block]) -> list[Block]:
+        """The blocks as far as they came, with these parts as they are read by now; without what cannot be read."""
+        content: list[Block | None] = [*self.content]
+        for part in parts:
+            try:
+                content[part.index] = read(part)
+            except UNREADABLE:
+                content[part.index] = None
+        return [block for block in content if block is not None]
 
     def places(self) -> list[int] | None:
         """Where each block stands in a whole answer; None when that is where it was told."""
@@ -147,7 +219,8 @@ def _lane(told: tuple[Lane, Block]) -> Lane:
 class Answer:
     """One streamed answer as far as it came, and the events that its reader has not been given yet.
 
-    A wire says what a frame does to it (`patch`), what of it had arrived (`arrived`), and what the end of input is (`finish`).
+    A wire says what the data of a frame do to it (`patch`), what of it had arrived (`arrived`), what the mark of an end is
+    (`mark`) and what the end of input (`finish`). `body` are the members around the blocks, `blocks` those of the first answer.
     `late` says that one of several answers has begun before one of a lower number.
     """
 
@@ -156,12 +229,44 @@ class Answer:
         self.begun = False
         self.late = False
         self.due = Due()
+        self.blocks = Blocks(0, self.due)
+        self.body: Wire = {}
         self.last: Event | None = None
         self._held: list[Event] = []
+        self._going: tuple[Part, Repetition] | None = None  # a text that goes on, and what its frames share
 
-    def patch(self, frame: Any) -> Event | None:
-        """Takes a frame. Gives the one event of a frame that goes on with a block, as most do; any other is told."""
+    def take(self, frame: Any) -> Event | None:
+        """Takes a frame. Gives the one event of a frame that goes on with a text, as most do; any other is told."""
+        known = self._going
+        if known is not None:
+            part, repetition = known
+            if text := repetition.text(frame.data):
+                part.pieces.append(text)
+                return {"type": "text_delta", "index": part.index, "text": text}
+        data = frame.data.strip()
+        if not data:
+            return None
+        if data == DONE:
+            self.mark()
+            return None
+        return self.patch(json.loads(data), frame)
+
+    def patch(self, data: Any, frame: Any) -> Event | None:
+        """Takes the data of a frame."""
         raise NotImplementedError
+
+    def goes_on(self, part: Part, frame: Any, *path: str | int) -> None:
+        """A text of the first answer goes on, and the frame says nothing else: those like it need not be decoded."""
+        known = self._going
+        if known is None or known[0] is not part:
+            self._going = part, Repetition(frame.data, *path)
+
+    def rests(self) -> None:
+        """No frame that goes on with a text is like another one."""
+        self._going = None
+
+    def mark(self) -> None:
+        """The mark behind the last event has come; on most wires it says nothing."""
 
     def arrived(self) -> dict[str, Any] | None:
         """The response as far as it came; None before it began."""
@@ -282,7 +387,7 @@ def decoded(answer: Answer) -> Decoder:
             if frame is None:
                 answer.finish()
             else:
-                event = answer.patch(frame)
+                event = answer.take(frame)
         except UNREADABLE:
             due.events = []
             answer.unreadable()

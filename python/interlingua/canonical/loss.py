@@ -9,13 +9,14 @@ put before or after them, and the tree is frozen back into plain data at the end
 """
 
 import re
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.canonical.errors import InvalidRequest, too_deep
 from interlingua.canonical.json import plain
+from interlingua.canonical.types import LossEntry, LossOp
 
 Path = tuple[str | int, ...]
-Entry = dict[str, Any]
+Entry = LossEntry
 
 SEVERITIES: Final = ("representation", "weakened", "lost")
 PLACEHOLDER: Final = "placeholder"
@@ -35,6 +36,12 @@ def parse_pointer(text: str) -> list[str]:
     return [step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:]]
 
 
+def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
+    """An entry of a report. `severity` is one of `SEVERITIES`; `members` are `to` (a pointer) and `value`, as `op` needs them."""
+    entry = {"op": op, "path": path, **members, "code": code, "severity": severity, "message": message}
+    return cast("Entry", entry)
+
+
 class Loss:
     """Collects the entries of one projection. Pointers are only built when something is really lost.
 
@@ -49,42 +56,20 @@ class Loss:
 
     def drop(self, path: Path, code: str, severity: str, message: str) -> None:
         """The value at `path` is gone."""
-        self.entries.append(
-            {"op": "drop", "path": pointer(path), "code": code, "severity": severity, "message": message}
-        )
+        self.entries.append(entry_of("drop", pointer(path), code, severity, message))
 
     def replace(self, path: Path, value: Any, code: str, severity: str, message: str) -> None:
         """`value` stands at `path` now."""
-        self.entries.append(
-            {
-                "op": "replace",
-                "path": pointer(path),
-                "value": value,
-                "code": code,
-                "severity": severity,
-                "message": message,
-            }
-        )
+        self.entries.append(entry_of("replace", pointer(path), code, severity, message, value=value))
 
     def move(self, path: Path, to: Path, code: str, severity: str, message: str, left: Any = None) -> None:
         """The value at `path` stands at `to`; `left`, when given, stands at `path` now."""
-        entry: Entry = {"op": "move", "path": pointer(path), "to": pointer(to)}
-        if left is not None:
-            entry["value"] = left
-        self.entries.append(entry | {"code": code, "severity": severity, "message": message})
+        members = {} if left is None else {"value": left}
+        self.entries.append(entry_of("move", pointer(path), code, severity, message, to=pointer(to), **members))
 
     def merge(self, path: Path, to: Path, code: str, severity: str, message: str) -> None:
         """The message or list at `path` is appended to the one at `to`."""
-        self.entries.append(
-            {
-                "op": "merge",
-                "path": pointer(path),
-                "to": pointer(to),
-                "code": code,
-                "severity": severity,
-                "message": message,
-            }
-        )
+        self.entries.append(entry_of("merge", pointer(path), code, severity, message, to=pointer(to)))
 
     def about(self, members: tuple[str, ...], option: Path) -> list[Entry]:
         """What was reported of members of a request, and of an option."""
@@ -182,7 +167,7 @@ def _object(value: Any, what: str) -> dict[str, Any]:
     return data
 
 
-def _applied(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
+def _applied(request: dict[str, Any], loss: list[dict[str, Any]]) -> dict[str, Any]:
     tree = _thaw(request)
     for position, entry in enumerate(loss):
         try:
@@ -194,7 +179,7 @@ def _applied(request: dict[str, Any], loss: list[Entry]) -> dict[str, Any]:
     return _freeze(tree)
 
 
-def _apply(tree: Any, entry: Entry) -> None:
+def _apply(tree: Any, entry: dict[str, Any]) -> None:
     path = parse_pointer(entry["path"])
     match entry["op"]:
         case "drop":

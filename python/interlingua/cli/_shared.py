@@ -20,6 +20,7 @@ from interlingua.canonical.errors import (
     NotConfigured,
     ProviderError,
 )
+from interlingua.canonical.loss import Entry
 
 Data = dict[str, Any]
 
@@ -153,7 +154,7 @@ def run_async(work: Coroutine[Any, Any, None], *, serves: bool = False) -> None:
         raise KeyboardInterrupt from None
 
 
-def show_loss(report: list[Data]) -> None:
+def show_loss(report: list[Entry]) -> None:
     from interlingua import show
 
     show.console(stderr=True).print(show.loss_table(report))

@@ -10,6 +10,7 @@ import typer
 
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Entry
 from interlingua.cli._shared import (
     CANONICAL,
     AsJson,
@@ -111,7 +112,7 @@ def _tell_other_wire(given: bytes, source: str, kind: str) -> None:
             say(f"interlingua: the input was read as {source}, but {likely}")
 
 
-def _tell_loss(report: list[Data], *, whole: bool) -> None:
+def _tell_loss(report: list[Entry], *, whole: bool) -> None:
     if whole:
         show_loss(report)
     elif report:
@@ -135,7 +136,7 @@ def _speaks(option: str, provider: str | None, wire: str) -> None:
 
 def _adapt_request(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
-) -> tuple[Data, list[Data]]:
+) -> tuple[Data, list[Entry]]:
     from interlingua import translate
 
     request: Data
@@ -155,7 +156,7 @@ def _adapt_request(
 
 def _adapt_response(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
-) -> tuple[Data, list[Data]]:
+) -> tuple[Data, list[Entry]]:
     from interlingua import translate
 
     if source == CANONICAL:
@@ -190,7 +191,7 @@ def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Da
 
 def _adapt_error(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
-) -> tuple[Data, list[Data]]:
+) -> tuple[Data, list[Entry]]:
     from interlingua import translate
 
     if source == CANONICAL:
@@ -253,7 +254,7 @@ def _adapt_stream(
         for event in events:
             write(json.dumps(event) + b"\n")
     else:
-        report: list[Data] = []
+        report: list[Entry] = []
         chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
         for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
             write(chunk)

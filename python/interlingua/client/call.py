@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypedDict
 from interlingua import translate
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, NotConfigured, ProviderError
+from interlingua.canonical.loss import Entry
 from interlingua.registry.signing import Signing
 
 Request = dict[str, Any]
@@ -38,7 +39,7 @@ class Answered:
     endpoint: Endpoint
     status: int
     headers: Mapping[str, str]
-    loss: list[dict[str, Any]]
+    loss: list[Entry]
     wire: Mapping[str, Any]
 
 

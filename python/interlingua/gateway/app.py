@@ -87,7 +87,7 @@ def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
     served = [f"{method} {path}" for method, path in faces.alike(request, stored=stored)]
     asked = f"{request.method} {request.url.path[:200]}"
     told = f"this gateway does not serve {asked}; there are {', '.join(dict.fromkeys(served))}"
-    return Refused("not_found", told, status)
+    return Refused("not_found", told, status, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
 
 
 def _own(gateway: Gateway) -> list[BaseRoute]:

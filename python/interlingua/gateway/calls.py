@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from interlingua.canonical.loss import Entry
 from interlingua.client.routing import Choice
 from interlingua.gateway.contents import Content
 
@@ -37,8 +38,8 @@ class Call:
     content: Content | None = None
     version: int = 0
     """The number of the news that told its last change (`watching.News`)."""
-    request_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    answer_loss: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    request_loss: list[Entry] = field(default_factory=list[Entry])
+    answer_loss: list[Entry] = field(default_factory=list[Entry])
 
     def decided(self, choice: Choice, *, mapped: bool = False) -> None:
         """Whom the call goes to, what each slot of routing said, and whether the policy maps the name that was asked for."""
@@ -105,12 +106,12 @@ class Calls:
         return [call for call in reversed(self._calls.values()) if call.tenant == tenant]
 
 
-def without_values(loss: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def without_values(loss: Iterable[Entry]) -> list[dict[str, Any]]:
     """A loss report without what stands now at the places, which may be content."""
     return [{name: value for name, value in entry.items() if name != "value"} for entry in loss]
 
 
-def counted(loss: Sequence[Mapping[str, Any]]) -> str:
+def counted(loss: Sequence[Entry]) -> str:
     """How many entries have each severity, as a header tells it: `lost=1, weakened=3`, or `none`."""
     if not loss:
         return "none"

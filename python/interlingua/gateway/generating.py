@@ -13,6 +13,7 @@ from interlingua.access import Key
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, NotConfigured, ProviderError
+from interlingua.canonical.loss import Entry
 from interlingua.client import Client
 from interlingua.client.call import Answered
 from interlingua.client.routing import Choice, Routing
@@ -49,7 +50,7 @@ class Asked:
     strict: str | None = None
     past: Past | None = None
 
-    def read(self, speaks: Endpoint) -> tuple[Data, list[Data]]:
+    def read(self, speaks: Endpoint) -> tuple[Data, list[Entry]]:
         """The request in canonical form, as a client of an endpoint says it."""
         request, loss = translate.from_wire_request(self.wire, speaks)
         return request if self.past is None else self.past.joined(request, self.wire, speaks), loss
@@ -68,7 +69,7 @@ class Prepared:
     choice: Choice
     over: str | None
     client: Endpoint
-    loss: list[Data]
+    loss: list[Entry]
     shown: str | None
     past: Past | None = None
     bare: str | None = None
@@ -373,7 +374,7 @@ def _named(value: Data, prepared: Prepared, call: Call) -> Data:
     return value if "id" in value or "message" not in value else {**value, "id": call.id}
 
 
-def _reported(loss: list[Data], prepared: Prepared) -> list[Data]:
+def _reported(loss: list[Entry], prepared: Prepared) -> list[Entry]:
     """The loss of an answer: the state of its provider is none where it is kept with the answer."""
     return loss if prepared.keeper is None else [entry for entry in loss if entry["code"] != "foreign_state"]
 

@@ -31,9 +31,9 @@ class NotStored(Refused):
     def __init__(
         self, message: str, status: int = 404, *, category: str = "not_found", code: str = "", path: str = ""
     ) -> None:
-        super().__init__(category, message, status)
-        more = {"code": code, "path": path}
-        self._error |= {name: value for name, value in more.items() if value}
+        super().__init__(category, message, status, code=code)
+        if path:
+            self._error["path"] = path
 
 
 class Keeper(Protocol):

@@ -15,6 +15,7 @@ from interlingua import adapters, registry, translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Entry
 from interlingua.canonical.validate import validate
 from interlingua.v1 import service_pb2 as service
 from interlingua.v1 import types_pb2 as types
@@ -31,7 +32,7 @@ class Carried:
 
     kind: str
     value: Any
-    loss: list[Data] = field(default_factory=list[Data])
+    loss: list[Entry] = field(default_factory=list[Entry])
     completed_by: Sequence[int] = ()
     policy: Data | None = None
 
@@ -273,13 +274,13 @@ def _write(carried: Carried, target: Endpoint | None, *, as_json: bool) -> servi
 
 
 def _write_loss(
-    loss: list[Data], response: service.AdaptResponse | service.AdaptStreamResponse, *, as_json: bool
+    loss: list[Entry], response: service.AdaptResponse | service.AdaptStreamResponse, *, as_json: bool
 ) -> None:
     if as_json:
         response.loss_json = _text(loss)
     else:
         for entry in loss:
-            convert.fill(response.loss.add(), entry)
+            convert.fill(response.loss.add(), dict[str, Any](entry))
 
 
 def _write_events(carried: Carried, out: service.Events, *, as_json: bool) -> None:

@@ -100,6 +100,9 @@ fn words_of(item: &EnumDescriptorProto) -> String {
     )
 }
 
+/// Methods that stand in client.rs, for they do more than to call.
+const BY_HAND: [&str; 1] = ["GenerateStream"];
+
 /// The methods of the service, each with its comment in proto/ and with errors of this crate.
 fn methods_of(file: &FileDescriptorProto) -> String {
     const SERVICE: i32 = 6;
@@ -109,7 +112,7 @@ fn methods_of(file: &FileDescriptorProto) -> String {
         let found = places.find(|place| place.path == [SERVICE, 0, METHOD, number as i32]);
         found.map_or("", |place| place.leading_comments())
     };
-    let methods = file.service[0].method.iter().enumerate();
+    let methods = file.service[0].method.iter().enumerate().filter(|(_, method)| !BY_HAND.contains(&method.name()));
     let stub = if file.service[0].name() == "SessionService" { "sessions" } else { "stub" };
     let written: String = methods.map(|(number, method)| method_of(method, stub, comment(number))).collect();
     format!("impl crate::Client {{\n{written}}}\n")

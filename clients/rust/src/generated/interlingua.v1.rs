@@ -5523,13 +5523,6 @@ impl crate::Client {
         let answer = self.stub().generate(request).await?.into_inner();
         Ok(answer)
     }
-    /// Does the same as Generate and gives the answer as events, as they arrive.
-    ///
-    /// The last event is message_complete or error. There is no fail-over after the first event.
-    pub async fn generate_stream(&self, request: impl tonic::IntoRequest<GenerateStreamRequest>) -> Result<crate::Pieces<GenerateStreamResponse>, crate::Error> {
-        let answer = self.stub().generate_stream(request).await?.into_inner();
-        Ok(crate::Pieces::new(answer))
-    }
     /// Tells how many tokens a request will take and what it will cost, or what an answer did cost. Nothing is sent.
     pub async fn estimate(&self, request: impl tonic::IntoRequest<EstimateRequest>) -> Result<EstimateResponse, crate::Error> {
         let answer = self.stub().estimate(request).await?.into_inner();

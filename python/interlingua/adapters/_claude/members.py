@@ -8,18 +8,6 @@ from interlingua.adapters._members import within
 from interlingua.canonical.loss import Path
 
 
-def kept_stops(stop: list[str], writing: Writing) -> list[str]:
-    """The stop texts that are taken; one of white space alone is not."""
-    kept: list[str] = []
-    for position, text in enumerate(stop):
-        if text.strip():
-            kept.append(text)
-        else:
-            message = "the target takes no stop text of white space"
-            writing.loss.drop(("stop", position), "unsupported_value", "weakened", message)
-    return kept
-
-
 def wanted_schema(wanted: Item, writing: Writing) -> Item | None:
     """The schema that an answer is to have; None where none is enforced, which is reported."""
     path: Path = ("response_format",)

@@ -5,12 +5,10 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.turns import is_thinking
 from interlingua.adapters._claude.values import ASSISTANT, Item
-from interlingua.adapters._kit import mapped_severity
-from interlingua.canonical.loss import Loss
+from interlingua.adapters._reasoning import nearest
 
 Reasoning = dict[str, Any]
 
-MEMBERS: Final = ("mode", "effort", "budget_tokens", "display")
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 _BUDGETS: Final = {"low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
 _MIN_BUDGET: Final = 1024
@@ -25,12 +23,12 @@ def fitted(
     if effort == "none":
         effort, mode = None, mode or "disabled"
     wish = known_effort(effort)
-    effort = nearest(wish, efforts)
+    effort = fitting(wish, efforts)
     if mode is None and (budget is not None or (wish is not None and effort is None)):
         mode = "enabled"  # a model without effort: the wish becomes a budget
     mode = _mode(mode, modes, capabilities.get("thinking"))
     if mode == "disabled" and (taken := capabilities.get("effort_without_thinking")) is not None:
-        effort = nearest(effort, taken)
+        effort = fitting(effort, taken)
     chosen: Reasoning = {}
     if mode == "enabled":
         least = capabilities.get("min_thinking_budget", _MIN_BUDGET)
@@ -53,13 +51,9 @@ def known_effort(effort: str | None) -> str | None:
     return "low" if effort == "minimal" else effort if effort in EFFORTS else None
 
 
-def nearest(effort: str | None, taken: list[str] | None) -> str | None:
-    """The strongest word that the model takes and that asks for no more, else the weakest."""
-    if effort is None or taken is None or effort in taken:
-        return effort
-    known = [word for word in EFFORTS if word in taken]
-    weaker = [word for word in known if EFFORTS.index(word) < EFFORTS.index(effort)]
-    return weaker[-1] if weaker else known[0] if known else None
+def fitting(effort: str | None, taken: list[str] | None) -> str | None:
+    """The word that the model takes for an effort; it takes all where nothing is known."""
+    return effort if effort is None or taken is None else nearest(effort, EFFORTS, taken)
 
 
 def _mode(mode: str | None, modes: tuple[str, ...], taken: list[str] | None) -> str | None:
@@ -77,22 +71,6 @@ def _budget(budget: int, least: int, limit: int | None) -> int | None:
     if limit is None or budget < limit:
         return budget
     return max(least, limit // 2) if limit > least else None
-
-
-def report(before: Reasoning, after: Reasoning, code: str, loss: Loss) -> None:
-    """Reports what became of a wish for reasoning, member by member."""
-    mapped = mapped_severity(before, after)
-    for name in MEMBERS:
-        wished, given = before.get(name), after.get(name)
-        if wished == given:
-            continue
-        where = ("reasoning", name)
-        if given is None:
-            severity = "weakened" if name == "display" else mapped
-            loss.drop(where, code, severity, f"the target does not take this {name} of reasoning")
-        else:
-            severity = "representation" if wished is None else mapped
-            loss.replace(where, given, code, severity, "reasoning in the target's terms")
 
 
 def refuses_budget(forced: bool, messages: list[Item]) -> bool:

@@ -38,42 +38,6 @@ def keep_names(request: Item, reading: Reading, encoding: Item, longest: int) ->
     encoding["again"] = sorted({name for name in named if isinstance(name, str) and named.count(name) > 1})
 
 
-def object_at_root(schema: Item | None, loss: Loss, path: Path) -> Item:
-    """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
-    if schema is None:
-        default: Item = {"type": "object", "properties": {}}
-        loss.replace(path, default, "required_default", "representation", "the target demands a schema")
-        return default
-    if is_object(schema):
-        return schema
-    kind = schema.get("type")
-    made = dict(schema)
-    if kind != "object":
-        made["type"] = "object"
-        severity = "representation" if kind is None or (isinstance(kind, list) and "object" in kind) else "weakened"
-        code = "schema_rewritten" if severity == "representation" else "schema_weakened"
-        loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
-    for name in _UNIONS:
-        if name in made:
-            del made[name]
-            message = "the target takes no union at the root of a schema"
-            loss.drop((*path, name), "schema_weakened", "weakened", message)
-    if not isinstance(made.get("properties", {}), dict):
-        del made["properties"]
-        loss.drop((*path, "properties"), "schema_weakened", "weakened", "the target takes an object of properties")
-    return made
-
-
-_UNIONS: Final = ("oneOf", "anyOf", "allOf")
-
-
-def is_object(schema: Item) -> bool:
-    """Whether the root of a schema is an object and no union, and its properties, if any, are one as well."""
-    if schema.get("type") != "object" or "anyOf" in schema or "oneOf" in schema or "allOf" in schema:
-        return False
-    return "properties" not in schema or isinstance(schema["properties"], dict)
-
-
 # ---------------------------------------------------------------------------------------------- choice
 
 

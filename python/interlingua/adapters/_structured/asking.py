@@ -23,11 +23,11 @@ from interlingua.adapters._structured.form import (
     place_of_end,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 Block = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 Writer = Callable[[Request, Endpoint], tuple[Wire, Entries]]
 
 _PATH: Final = "/response_format"
@@ -317,7 +317,7 @@ def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
     return asked
 
 
-def _untold(entry: dict[str, Any], text: str) -> dict[str, Any]:
+def _untold(entry: Entry, text: str) -> Entry:
     """An entry about instructions without the text that was put to them: a reader takes it away."""
     return {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if "value" in entry else entry
 
@@ -332,16 +332,22 @@ def _without_text(value: Any, text: str) -> Any:
     return value
 
 
-def _is_about(entry: dict[str, Any], position: int) -> bool:
+def _is_about(entry: Entry, position: int) -> bool:
     """Whether an entry has to do with a message."""
     return any(f"{entry.get(member)}/".startswith(f"/messages/{position}/") for member in ("path", "to"))
 
 
-def _one_before(entry: dict[str, Any]) -> dict[str, Any]:
+def _one_before(entry: Entry) -> Entry:
     """An entry about a request with one message more before all others, with the pointers of the request without it."""
-    moved = dict(entry)
-    for member in ("path", "to"):
-        steps = str(entry.get(member) or "").split("/")
-        if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
-            moved[member] = "/".join((*steps[:2], str(int(steps[2]) - 1), *steps[3:]))
+    moved = entry.copy()
+    moved["path"] = _place_before(entry["path"])
+    if "to" in entry:
+        moved["to"] = _place_before(entry["to"])
     return moved
+
+
+def _place_before(path: str) -> str:
+    steps = path.split("/")
+    if len(steps) > 2 and steps[1] == "messages" and steps[2].isdigit():
+        steps[2] = str(int(steps[2]) - 1)
+    return "/".join(steps)

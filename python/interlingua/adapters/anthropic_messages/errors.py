@@ -6,141 +6,86 @@ from typing import Any, Final
 
 from interlingua.adapters import _aws as aws
 from interlingua.adapters import _failures as failures
-from interlingua.adapters._kit import Wire, error_body, retry_after
+from interlingua.adapters._failure_texts import identity, place_before, text_of, word_of
+from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
+from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry
 
-_BY_TYPE: Final = {
-    "invalid_request_error": "invalid_request",
-    "authentication_error": "authentication",
-    "permission_error": "permission",
-    "billing_error": "billing",
-    "not_found_error": "not_found",
-    "request_too_large": "invalid_request",
-    "rate_limit_error": "rate_limit",
-    "timeout_error": "timeout",
-    "api_error": "server_error",
-    "overloaded_error": "overloaded",
-}
-_BY_STATUS: Final = {
-    400: "invalid_request",
-    401: "authentication",
-    402: "billing",
-    403: "permission",
-    404: "not_found",
-    408: "timeout",
-    413: "invalid_request",
-    422: "invalid_request",
-    429: "rate_limit",
-    499: "cancelled",
-    501: "unsupported",
-    503: "overloaded",
-    504: "timeout",
-    529: "overloaded",
-}
-_RETRYABLE: Final = frozenset(("rate_limit", "timeout", "server_error", "overloaded", "network", "stream_truncated"))
-_CONFLICT: Final = 409
-
-# what the provider says in words only
 _OVERFLOW: Final = re.compile(
     r"prompt is too long|exceed(s|ed)? (the )?context|context (window|limit)|input is too long", re.IGNORECASE
 )
 _BILLING: Final = re.compile(r"credit balance is too low", re.IGNORECASE)
 _FILTERED: Final = re.compile(r"blocked by content filtering|content filtering policy", re.IGNORECASE)
+_VOCABULARY: Final = Vocabulary(
+    words={
+        "invalid_request_error": "invalid_request",
+        "authentication_error": "authentication",
+        "permission_error": "permission",
+        "billing_error": "billing",
+        "not_found_error": "not_found",
+        "request_too_large": "invalid_request",
+        "rate_limit_error": "rate_limit",
+        "timeout_error": "timeout",
+        "api_error": "server_error",
+        "overloaded_error": "overloaded",
+        **aws.CATEGORIES,
+    },
+    statuses={**failures.STATUSES, 422: "invalid_request", 529: "overloaded"},
+    hints=(
+        Hint("context_overflow", ("invalid_request",), _OVERFLOW, "prompt is too long"),
+        Hint("billing", ("invalid_request",), _BILLING),
+        Hint("content_filter", ("invalid_request",), _FILTERED, "Output blocked by content filtering policy"),
+    ),
+    unknown="other",
+)
+_CONFLICT: Final = 409
 
 
-def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> dict[str, Any]:
+def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: Endpoint) -> Error:
     """The canonical error of a failed call. `body` may be parsed JSON, text, bytes or nothing.
 
     The message holds nothing of the provider's sentence; that is in `raw`.
     """
-    lower = {name.lower(): value for name, value in (headers or {}).items()}
-    parsed = error_body(body)
-    code, text = _said(parsed, lower)
-    category = _own_word(parsed) or _category(status, code, text)
-    retryable = category in _RETRYABLE or status == _CONFLICT
-    match lower.get("x-should-retry"):
-        case "true":
-            retryable = True
-        case "false":
-            retryable = False
-        case _:
-            pass
-    found: dict[str, Any] = {
-        "category": category,
-        "message": failures.message(endpoint, status, category, code),
-        "retryable": retryable,
-        "status": status,
-        "adapter": endpoint.adapter,
-    }
-    if endpoint.provider:
-        found["provider"] = endpoint.provider
-    if code:
-        found["code"] = code
-    if category == "invalid_request" and (place := _place(text)) is not None:
-        found["path"] = place
-    after = retry_after(lower)
-    if after is not None:
-        found["retry_after"] = after
-    told = parsed.get("request_id") if isinstance(parsed, dict) else None
-    if (identity := failures.identity(told, lower.get("request-id"))) is not None:
-        found["request_id"] = identity
-    if parsed is not None and parsed != "":
-        found["raw"] = parsed
-    return found
+    lower, parsed = failures.lowered(headers), error_body(body)
+    code, text = _word(parsed, lower), text_of(parsed)
+    category = _gateway_word(parsed) or _VOCABULARY.category(status, code, text)
+    members: Mapping[str, Any] = parsed if isinstance(parsed, dict) else {}
+    return failures.canonical(
+        endpoint,
+        category,
+        status,
+        lower,
+        parsed,
+        code=code,
+        path=place_before(text) if category == "invalid_request" else None,
+        request_id=identity(members.get("request_id"), lower.get("request-id")),
+        retryable=True if status == _CONFLICT else None,
+        obeys_hint=True,
+    )
 
 
-_CODE: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-
-
-def _said(body: Any, headers: dict[str, str]) -> tuple[str | None, str]:
-    """The provider's error word and its text."""
-    code = headers.get("x-amzn-errortype", "").partition(":")[0] or None
-    text = ""
+def _word(body: Any, headers: Mapping[str, str]) -> str | None:
+    """The provider's word for the error: in a header, a type, or what its clouds have in the place of one."""
+    if name := headers.get("x-amzn-errortype", "").partition(":")[0]:
+        return word_of(name)
     if isinstance(body, list) and body:
         body = body[0]  # Vertex answers with a list
-    if isinstance(body, dict):
-        inner = body.get("error")
-        details = inner if isinstance(inner, dict) else body
-        for name in ("type", "status", "__type", "code"):
-            value = details.get(name)
-            if code is None and isinstance(value, str) and value != "error":
-                code = value.rpartition("#")[2]
-        message = details.get("message") if isinstance(details.get("message"), str) else inner
-        text = message if isinstance(message, str) else ""
-    elif isinstance(body, str):
-        text = body
-    if code is not None and not _CODE.fullmatch(code):
-        code = None
-    return code, text
+    inner = body.get("error") if isinstance(body, dict) else None
+    members = inner if isinstance(inner, dict) else body if isinstance(body, dict) else {}
+    for name in ("type", "status", "__type", "code"):
+        value = members.get(name)
+        if isinstance(value, str) and value not in ("", "error"):
+            return word_of(value.rpartition("#")[2])
+    return None
 
 
-def _category(status: int, code: str | None, text: str) -> str:
-    category = _BY_TYPE.get(code or "") or aws.category(code) or _BY_STATUS.get(status)
-    if category is None:
-        category = "server_error" if status >= 500 else "other" if status != 200 else "server_error"
-    if category == "invalid_request":
-        if _OVERFLOW.search(text):
-            return "context_overflow"
-        if _BILLING.search(text):
-            return "billing"
-        if _FILTERED.search(text):
-            return "content_filter"
-    return category
-
-
-def _own_word(body: Any) -> str | None:
+def _gateway_word(body: Any) -> str | None:
     """The category that a gateway names in `details.error_code`, where the wire has no type for it."""
     inner = body.get("error") if isinstance(body, dict) else None
     details = inner.get("details") if isinstance(inner, dict) else None
     word = details.get("error_code") if isinstance(details, dict) else None
-    return word if isinstance(word, str) and word in failures.WORDS else None
-
-
-def _place(text: str) -> str | None:
-    """Where something is wrong: texts begin with the place, `messages.0.content: …`."""
-    place, colon, _ = text.partition(": ")
-    return failures.place_of(place) if colon else None
+    return word if isinstance(word, str) and word in failures.GATEWAY_WORDS else None
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -166,37 +111,30 @@ _WRITTEN: Final[dict[str, tuple[int, str]]] = {
     "stream_truncated": (502, "api_error"),
     "other": (500, "api_error"),
 }
-_MARKS: Final = {
-    "context_overflow": ("prompt is too long", _OVERFLOW),
-    "content_filter": ("Output blocked by content filtering policy", _FILTERED),
-}
 
 
-def to_wire_error(failure: dict[str, Any], endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _spell, error, hint=True)
+    return failures.write(failure, endpoint, _compose, error, hint=True)
 
 
-def error_in_stream(failure: dict[str, Any], endpoint: Endpoint) -> Wire:
+def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
     """The body with which this provider would have told it inside a stream."""
     return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
 
 
-def _spell(told: failures.Told) -> Wire:
-    status, kind = _WRITTEN.get(told.category, (500, "api_error"))
-    text = told.text
-    if (mark := _MARKS.get(told.category)) is not None:
-        text = failures.marked(text, *mark)
-    elif told.path is not None and _place(text) != told.path:
-        text = f"{failures.dotted(told.path)}: {text}"
-    is_exception = aws.category(told.word) is not None  # Bedrock names it in a header
-    inner: Wire = {"type": kind if told.word is None or is_exception else told.word, "message": text}
-    if told.category in failures.WORDS and told.category not in _MARKS:
-        inner["details"] = {"error_code": told.category}
+def _compose(failure: WireError) -> Wire:
+    status, kind = _WRITTEN.get(failure.category, (500, "api_error"))
+    is_exception = failure.word is not None and failure.word.lower() in aws.CATEGORIES  # Bedrock names it in a header
+    if failure.word is not None and not is_exception:
+        kind = failure.word
+    inner: Wire = {"type": kind, "message": _VOCABULARY.begun(failure)}
+    if failure.category in failures.GATEWAY_WORDS and failure.category != "content_filter":
+        inner["details"] = {"error_code": failure.category}
     body: Wire = {"type": "error", "error": inner}
-    headers = failures.wait_headers(told.retry_after, exact=True)
-    if told.request_id is not None:
-        body["request_id"] = headers["request-id"] = told.request_id
-    if is_exception and told.word is not None:
-        headers["x-amzn-errortype"] = told.word
-    return {"status": told.status or status, "headers": headers, "body": body}
+    headers = failures.wait_headers(failure.retry_after, exact=True)
+    if failure.request_id is not None:
+        body["request_id"] = headers["request-id"] = failure.request_id
+    if is_exception and failure.word is not None:
+        headers["x-amzn-errortype"] = failure.word
+    return {"status": failure.status or status, "headers": headers, "body": body}

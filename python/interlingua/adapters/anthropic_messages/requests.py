@@ -6,21 +6,23 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
+from interlingua.adapters._as_read import MARKS, record_quirk
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNREADABLE, string
+from interlingua.adapters._claude.values import RESULTS, UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._members import (
     ANYTHING,
     COUNT,
     LIST,
     NUMBER,
     OBJECT,
+    REASONING,
     SWITCH,
     TEXT,
     TEXTS,
@@ -28,9 +30,11 @@ from interlingua.adapters._members import (
     Members,
     Row,
     Rows,
-    Writer,
     are_words,
     model_to_wire,
+    places,
+    put,
+    read_model,
     whole,
     within_limit,
     write_members,
@@ -38,7 +42,10 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._reasoning import report_members, wish
+from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, tools_reader, unmeasured
+from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -53,7 +60,6 @@ from interlingua.adapters.anthropic_messages.tables import (
 )
 from interlingua.adapters.anthropic_messages.tools import (
     can_be_enforced,
-    enforced,
     tool_choice_from_wire,
     tool_choice_to_wire,
     tool_from_wire,
@@ -61,46 +67,12 @@ from interlingua.adapters.anthropic_messages.tools import (
 )
 from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
-
-# ---------------------------------------------------------------------------------------------- reasoning
-
-
-def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
-    reasoning: dict[str, Any] | None = request.get("reasoning")
-    if not reasoning:
-        return
-    code = "reasoning_mapped"
-    known = writing.known("reasoning")
-    # between tools reasoning has the budget of many answers, where it was asked for so
-    limit = (
-        None if writing.same_origin and body.get("tools") else body.get("max_tokens", known.get("max_output_tokens"))
-    )
-    chosen = claude.fitted(reasoning, limit, MODES, known)
-    forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
-    if chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"]):
-        chosen = {name: value for name, value in chosen.items() if name == "effort"}
-        code = "combination"
-    if chosen != reasoning:
-        claude.report(reasoning, chosen, code, writing.loss)
-    thinking: Wire = {}
-    if "mode" in chosen:
-        thinking["type"] = chosen["mode"]
-    for name in ("budget_tokens", "display"):
-        if name in chosen:
-            thinking[name] = chosen[name]
-    if thinking:
-        body["thinking"] = thinking
-    if "effort" in chosen:
-        body["output_config"] = {"effort": chosen["effort"]}
-    report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
-
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -111,9 +83,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
     Nothing is lost: members without canonical meaning stand in `options` or in provider state.
     """
-    body = wire.get("body") if isinstance(wire, dict) else None
-    if not isinstance(body, dict):
-        raise InvalidWire("the body must be an object", path="")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     if "messages" not in body or type(body["messages"]) is not list:
         raise InvalidWire("messages must be a list", path="/messages")
@@ -134,75 +104,36 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         if name in members.options and members.options[name] == _without_nulls(body[name]):
             record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
     keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
-    keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
-    request["provider_state"] = reading.state(encoding=encoding)
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
-    _BODY.keep(request, body, endpoint, unusual=of_a_cloud)
+    marks = (MARKS,) if reading.has_marks() else ()
+    keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["tools"] if request.get("tools") else []
         tools = [(position,) for position in range(len(offered))]
         read = Read(offered, tools, body.get("system"), body["messages"], starts)
-        _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
+        _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
 
 
 _APART: Final = ("messages", "system")
 
 
-def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not str or not value:
-        return False
-    members.request["model"] = members.endpoint.model_id(value) or ""
-    return True
-
-
-def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not list:
-        return False
-    members.request["tools"] = _tools_from_wire(value, members.reading)
-    return True
-
-
-def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
-    hint = cache_from_wire(value)
-    if hint is not None:
-        members.request["cache"] = hint
-    return hint is not None
-
-
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
     return type(value) is str  # that of a cloud
 
 
-def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Any]:
-    tools: list[Any] = []
-    try:
-        for wire in wires:
-            tools.append(tool_from_wire(wire, reading))
-    except UNREADABLE as problem:
-        raise reading.unreadable("a tool", ("tools", len(tools))) from problem
-    return tools
-
-
-def _read_settings(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Members that are objects. What they hold beside the known stays an option, what is null is a spelling."""
+def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     if type(value) is not dict:
         return False
     said = _without_nulls(value)
     if wrong_member(NAME, {name: said}, _ROWS) is not None:
         return False
     try:
-        match name:
-            case "tool_choice":
-                others = tool_choice_from_wire(said, members.request)
-            case "thinking":
-                others = _thinking_from_wire(said, members.request)
-            case _:
-                others = _output_config_from_wire(said, members.request)
+        others = tool_choice_from_wire(said, members.request)
     except UNREADABLE as problem:
         raise members.reading.unreadable(name, (name,)) from problem
     if others:
@@ -214,32 +145,9 @@ def _without_nulls(value: Any) -> Any:
     return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
 
 
-_THINKING: Final = {"type": "mode", "budget_tokens": "budget_tokens", "display": "display"}
-
-
-def _thinking_from_wire(value: Wire, request: Request) -> dict[str, Any]:
-    others: dict[str, Any] = {}
-    reasoning: dict[str, Any] = request.get("reasoning") or {}
-    for name, member in value.items():
-        if name not in _THINKING:
-            others[name] = member
-            continue
-        reasoning[_THINKING[name]] = whole(member) if name == "budget_tokens" else member
-    if reasoning:
-        request["reasoning"] = reasoning
-    return others
-
-
-def _output_config_from_wire(value: Wire, request: Request) -> dict[str, Any]:
-    others: dict[str, Any] = {}
-    for name, member in value.items():
-        if name == "effort":
-            request.setdefault("reasoning", {})["effort"] = string(member)
-        elif name == "format" and (found := _format_from_wire(member)) is not None:
-            request["response_format"] = found
-        else:
-            others[name] = member
-    return others
+def _budget_from_wire(value: Any) -> dict[str, Any] | None:
+    budget = whole(value)
+    return None if budget is None or budget < 0 else {"budget_tokens": budget}
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -281,43 +189,6 @@ def _is_choice(value: Wire, body: Wire) -> bool:
 
 def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
-
-
-_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, says=("model",), plain=()),
-    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1)),
-    "top_k": Row(NUMBER, "top_k", plain=_is_top_k),
-    "stream": Row(SWITCH, "stream", plain=()),
-    "stop_sequences": Row(TEXTS, "stop", plain=are_words),
-    "metadata": Row(OBJECT, "metadata", plain=_is_user),
-    "service_tier": Row(TEXT, "service_tier"),
-    "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(
-        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
-        read=_read_settings,
-        says=("tool_choice", "parallel_tool_calls"),
-        plain=_is_choice,
-    ),
-    "thinking": Row(
-        {"type": Row(TEXT), "budget_tokens": Row(COUNT), "display": Row(TEXT)},
-        read=_read_settings,
-        says=("reasoning",),
-        plain=_is_adaptive,
-    ),
-    "output_config": Row(
-        {"effort": Row(TEXT), "format": Row(ANYTHING)}, read=_read_settings, says=("reasoning", "response_format")
-    ),
-    "output_format": Row(OBJECT, read=_read_output_format, says=("response_format",)),
-    "cache_control": Row(OBJECT, read=_read_cache, says=("cache",)),
-    "anthropic_version": Row(ANYTHING, read=_read_version),
-}
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
 
 
 def _address_from_wire(wire: Wire, request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
@@ -365,45 +236,31 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return escape_reserved(request, endpoint, _with_format)
+    return request_to_wire(request, endpoint, _written)
 
 
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> tuple[Wire, Entries]:
+def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
     """The request on the wire; what was `read` just now and is written otherwise is kept."""
-    loss = Loss(request.get("loss_policy"))
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
     version = _version(encoding, endpoint)
     writing.stricter = version >= STRICTER_VERSION
     writing.marks_beside = 0 if request.get("cache") is None else 1
     body: Wire = {}
-    try:
-        offered = tools_to_wire(request, body, writing)
-        turns = messages_to_wire(request, body, writing)
-        writing.finish()
-        if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
-            body["tools"] = tools
-        turns.settle(body, read)
-        _members_to_wire(request, body, writing)
-        _BODY.put_back(body, writing)
-    except UNREADABLE as problem:
-        raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
-    if writing.endpoint.dialect.get("beta_in_body") and _BETAS not in body:
+    offered = tools_to_wire(request, body, writing)
+    turns = messages_to_wire(request, body, writing)
+    writing.finish()
+    if tools := settled_tools(body["tools"] if offered else [], offered, writing, read):
+        body["tools"] = tools
+    turns.settle(body, read)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    return {
-        "method": "POST",
-        "path": _path(request, model_to_wire(request, endpoint), endpoint),
-        "headers": _headers(request, encoding, version, endpoint),
-        "body": body,
-    }, loss.entries
+    path = _path(request, model_to_wire(request, endpoint), endpoint)
+    return posted(path, body, _headers(request, encoding, version, endpoint))
 
 
 def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
@@ -463,9 +320,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     tool_choice_to_wire(request, body, writing)
     if (limit := request.get("max_output_tokens")) is not None:
         body["max_tokens"] = within_limit("max_output_tokens", limit, writing)
-    reasoning_to_wire(request, body, writing)
+    if request.get("reasoning"):
+        _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
+    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
     if "body_version" in dialect:
@@ -498,7 +356,30 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
         )
 
 
-# ---------------------------------------------------------------------------------------------- sampling
+# ---------------------------------------------------------------------------------------------- members
+
+
+def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
+    """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
+    code = "reasoning_mapped"
+    known = writing.known("reasoning")
+    # between tools reasoning has the budget of many answers, where it was asked for so
+    between = writing.same_origin and body.get("tools")
+    limit = None if between else body.get("max_tokens", known.get("max_output_tokens"))
+    chosen = claude.fitted(reasoning, limit, MODES, known)
+    forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
+    if chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"]):
+        chosen = {name: value for name, value in chosen.items() if name == "effort"}
+        code = "combination"
+    report_members(reasoning, chosen, writing, code)
+    thinking = {name: chosen[member] for name, member in _THINKING if member in chosen}
+    if thinking:
+        body["thinking"] = thinking
+    if "effort" in chosen:
+        body["output_config"] = {"effort": chosen["effort"]}
+
+
+_THINKING: Final = (("type", "mode"), ("budget_tokens", "budget_tokens"), ("display", "display"))
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -512,11 +393,8 @@ def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
         body[name] = taken
 
 
-# ---------------------------------------------------------------------------------------------- other members
-
-
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if stop := kept_stops(value, writing):
+    if stop := kept_stops(value, writing, fits=str.strip):
         body["stop_sequences"] = stop
 
 
@@ -542,27 +420,14 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
         writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
         return
     schema = enforced(schema, writing.loss, (*path, "schema"))
-    for name, severity in _FORMAT_MEMBERS.items():
-        if wanted.get(name) is not None and wanted[name] is not False:
-            writing.loss.drop((*path, name), "unsupported_field", severity, f"the format has no {name} here")
-    report_unknown(wanted, _FORMAT, writing.loss, path)
-    body.setdefault("output_config", {})["format"] = {"type": "json_schema", "schema": schema}
-
-
-_FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
-_FORMAT: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
+    report_format(wanted, writing, "schema")
+    put(body, ("output_config", "format"), {"type": "json_schema", "schema": schema})
 
 
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     metadata: dict[str, Any] = request.get("metadata") or {}
-    kept: dict[str, Any] = {}
-    for name, value in metadata.items():
-        if name == "user_id" and isinstance(value, str):
-            kept[name] = value
-        else:
-            writing.loss.drop(
-                ("metadata", name), "unsupported_field", "weakened", "the target takes the id of the user only"
-            )
+    message = "the target takes the id of the user only"
+    kept = kept_metadata(metadata, writing, _is_user_id, message, code="unsupported_field")
     user = request.get("user")
     if user is not None:
         if "user_id" in metadata:
@@ -576,35 +441,60 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["metadata"] = kept
 
 
-_TIERS: Final = ("auto", "standard_only")
+def _is_user_id(name: str, value: Any) -> bool:
+    return name == "user_id" and isinstance(value, str)
 
 
 def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if tier in _TIERS:
-        body["service_tier"] = tier
-    elif tier == "default":
-        body["service_tier"] = "standard_only"
-        writing.loss.replace(
-            ("service_tier",), "standard_only", "unsupported_value", "representation", "the same service class"
-        )
-    else:
-        writing.loss.drop(("service_tier",), "unsupported_value", "weakened", "the target has no such service class")
+    if (word := known_tier(tier, ("auto", "standard_only"), "standard_only", writing)) is not None:
+        body["service_tier"] = word
 
+
+# ---------------------------------------------------------------------------------------------- rows
 
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    "temperature": _sampling,
-    "top_p": _sampling,
-    "top_k": _sampling,
-    "stop": _stop,
-    "response_format": _response_format,
-    "service_tier": _service_tier,
-    "stream": _stream,
-    "cache": _cache,
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
+    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "top_k": Row(NUMBER, "top_k", plain=_is_top_k, write=_sampling),
+    "stream": Row(SWITCH, "stream", plain=(), write=_stream),
+    "stop_sequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
+    "metadata": Row(OBJECT, "metadata", plain=_is_user),
+    "service_tier": Row(TEXT, "service_tier", write=_service_tier),
+    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "tool_choice": Row(
+        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
+        read=_read_choice,
+        says=("tool_choice", "parallel_tool_calls"),
+        plain=_is_choice,
+    ),
+    "thinking": Row(
+        {
+            "type": Row(TEXT, REASONING, parse=wish("mode")),
+            "budget_tokens": Row(COUNT, REASONING, parse=_budget_from_wire),
+            "display": Row(TEXT, REASONING, parse=wish("display")),
+        },
+        plain=_is_adaptive,
+    ),
+    "output_config": Row(
+        {
+            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "format": Row(ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+        }
+    ),
+    "output_format": Row(OBJECT, FORMAT, _read_output_format),
+    "cache_control": Row(OBJECT, "cache", parse=cache_from_wire, write=_cache),
+    "anthropic_version": Row(ANYTHING, read=_read_version),
 }
-
-
+_PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
+
+
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _ROWS)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

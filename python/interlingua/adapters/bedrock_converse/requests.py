@@ -6,10 +6,11 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, keep_read, record_quirk
+from interlingua.adapters._as_read import MARKS, record_quirk
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import kept_stops, sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
@@ -27,15 +28,16 @@ from interlingua.adapters._members import (
     LIST,
     NUMBER,
     OBJECT,
+    REASONING,
     TEXT,
     TEXTS,
     Body,
     Members,
     Row,
     Rows,
-    Writer,
     are_words,
     is_number,
+    places,
     within,
     within_limit,
     write_members,
@@ -43,22 +45,24 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._reasoning import report_members, wish
+from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, unmeasured
+from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (
     choice_to_wire,
-    enforced,
     made_of,
     tool_config_from_wire,
     tools_to_wire,
 )
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, pointer
+from interlingua.canonical.loss import Entry, Loss, pointer
 
 # ---------------------------------------------------------------------------------------------- reasoning: `outputConfig.effort`, and what the additional fields say
 
@@ -117,9 +121,7 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
     if "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or []):
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
-    if chosen != reasoning:
-        claude.report(reasoning, chosen, code, writing.loss)
-    report_unknown(reasoning, frozenset(claude.MEMBERS), writing.loss, ("reasoning",))
+    report_members(reasoning, chosen, writing, code)
     if spelt == NOVA:
         wire = {name: chosen[member] for name, member in _NOVA if member in chosen}
         return ({NOVA: wire} if wire else {}), None
@@ -144,11 +146,11 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
     wish = claude.known_effort(effort)
     if wish is None and mode is None:
         return {}
-    return {"mode": "enabled", "effort": claude.nearest(wish or "medium", _NOVA_EFFORTS)}
+    return {"mode": "enabled", "effort": claude.fitting(wish or "medium", _NOVA_EFFORTS)}
 
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -159,9 +161,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
     Nothing is lost: members without canonical meaning stand in `options` or in provider state.
     """
-    body = wire.get("body") if isinstance(wire, dict) else None
-    if not isinstance(body, dict):
-        raise InvalidWire("the body must be an object", path="")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     members: Members[Reading] = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
@@ -185,14 +185,13 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     if not request.get("tools") and reading.has_calls():
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
     keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
-    keep_read(request, encoding, *((MARKS,) if reading.has_marks() else ()))
-    request["provider_state"] = reading.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint)
+    marks = (MARKS,) if reading.has_marks() else ()
+    keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):
         note_disorder(messages, RESULTS, endpoint.state)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], starts)
-        _written(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), read)
+        _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
 
 
@@ -209,24 +208,8 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-def _read_effort(name: str, value: Any, members: Members[Reading]) -> bool:
-    reasoning = members.request.get("reasoning", {})
-    if type(value) is not str or "effort" in reasoning:
-        return False
-    members.request["reasoning"] = {**reasoning, "effort": value}
-    return True
-
-
-def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    found = _format_from_wire(without_nulls(value))
-    if found is None:
-        return False
-    members.request["response_format"] = found
-    return True
-
-
-def _format_from_wire(value: Any) -> dict[str, Any] | None:
-    match value:
+def _format_from_wire(value: Wire) -> dict[str, Any] | None:
+    match without_nulls(value):
         case {"type": "json_schema", "structure": {"jsonSchema": dict(inner), **structures}, **others}:
             pass
         case _:
@@ -242,11 +225,8 @@ def _format_from_wire(value: Any) -> dict[str, Any] | None:
     }
 
 
-def _read_tier(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not dict or value.keys() != {"type"} or type(value["type"]) is not str:
-        return False
-    members.request["service_tier"] = value["type"]
-    return True
+def _tier_from_wire(value: Wire) -> str | None:
+    return value["type"] if value.keys() == {"type"} and type(value["type"]) is str else None
 
 
 _THINKING: Final = "thinking"
@@ -255,10 +235,8 @@ _THINKING: Final = "thinking"
 def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """How much to think, under any of its names; the first one counts."""
     found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
-    reasoning = members.request.get("reasoning", {})
-    if found is None or not found.keys().isdisjoint(reasoning):
+    if found is None or not members.wish(found):
         return False
-    members.request["reasoning"] = {**reasoning, **found}
     if name != _THINKING:
         members.words["thinking"] = name
     return True
@@ -279,43 +257,6 @@ def _nova_top_k(value: Any) -> Any:
     if type(value) is dict and value.keys() == {"topK"}:
         return value["topK"]
     return None
-
-
-_ROWS: Final[Rows] = {
-    "inferenceConfig": Row(
-        {
-            "maxTokens": Row(COUNT, "max_output_tokens", plain=(1, None)),
-            "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
-            "topP": Row(NUMBER, "top_p", plain=(0, 1)),
-            "stopSequences": Row(TEXTS, "stop", plain=are_words),
-        }
-    ),
-    "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
-    ),
-    "outputConfig": Row(
-        {
-            "effort": Row(TEXT, read=_read_effort, says=("reasoning",)),
-            "textFormat": Row(OBJECT, read=_read_format, says=("response_format",)),
-        }
-    ),
-    "additionalModelRequestFields": Row(
-        {
-            **dict.fromkeys(
-                (_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking, says=("reasoning",))
-            ),
-            "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
-            "inferenceConfig": Row(ANYTHING, read=_read_top_k, says=("top_k",)),
-        }
-    ),
-    "serviceTier": Row({"type": Row(TEXT)}, read=_read_tier, says=("service_tier",)),
-    "requestMetadata": Row(OBJECT, "metadata"),
-}
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
 
 
 def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None:
@@ -340,50 +281,36 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return escape_reserved(request, endpoint, _with_format)
+    return request_to_wire(request, endpoint, _written)
 
 
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint, read: Read | None = None) -> tuple[Wire, Entries]:
+def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
     """The request on the wire; what was `read` just now and is written otherwise is kept."""
-    loss = Loss(request.get("loss_policy"))
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
-    try:
-        tools, offered = _tools_to_wire(request, writing)
-        if not offered:  # what came in the place of tools may be none, and goes back before calls ask for some
-            tools = settled_tools([], offered, writing, read)
-        turns = messages_to_wire(request, body, writing)
-        if tools := _with_needed_tools(request, tools, writing):
-            body["toolConfig"] = {"tools": tools}
-        if request.get("cache") is not None:
-            _cache(request["cache"], body, writing)
-        writing.finish()
-        if writing.swept:
-            if offered:
-                offered = [of for of, wire in zip(offered, body["toolConfig"]["tools"], strict=True) if wire]
-            _sweep(body)
+    tools, offered = _tools_to_wire(request, writing)
+    if not offered:  # what came in the place of tools may be none, and goes back before calls ask for some
+        tools = settled_tools([], offered, writing, read)
+    turns = messages_to_wire(request, body, writing)
+    if tools := _with_needed_tools(request, tools, writing):
+        body["toolConfig"] = {"tools": tools}
+    if request.get("cache") is not None:
+        _cache(request["cache"], body, writing)
+    writing.finish()
+    if writing.swept:
         if offered:
-            body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
-        turns.settle(body, read)
-        _members_to_wire(request, body, writing)
-        _BODY.put_back(body, writing)
-        report_foreign_state(request, endpoint, loss, ())
-    except UNREADABLE as problem:
-        raise InvalidRequest("the request lacks a member or has one of a wrong type", path="") from problem
+            offered = [of for of, wire in zip(offered, body["toolConfig"]["tools"], strict=True) if wire]
+        _sweep(body)
+    if offered:
+        body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
+    turns.settle(body, read)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    report_foreign_state(request, endpoint, loss, ())
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
-    return {
-        "method": "POST",
-        "path": f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}",
-        "headers": {"content-type": "application/json", "accept": _ANSWERS[verb]},
-        "body": body,
-    }, loss.entries
+    path = f"/model/{model if _PLAIN_MODEL.fullmatch(model) else quote(model, safe='')}/{verb}"
+    return posted(path, body, {"content-type": "application/json", "accept": _ANSWERS[verb]})
 
 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._-]*")
@@ -462,7 +389,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
             body[name] = config
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing, _WRITTEN_APART)
+    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if request.get("options"):
         options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
 
@@ -494,7 +421,7 @@ def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writ
                 inference[wire_name] = taken
     if request.get("top_k") is not None:
         _top_k_to_wire(request["top_k"], additional, budgeted, writing)
-    if request.get("stop") and (stop := kept_stops(request["stop"], writing)):
+    if request.get("stop") and (stop := kept_stops(request["stop"], writing, fits=str.strip)):
         inference["stopSequences"] = stop
 
 
@@ -517,7 +444,7 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
     schema = wanted_schema(wanted, writing)
     if schema is None:
         return
-    inner: Wire = {"schema": arguments_text(enforced(schema, writing, (*path, "schema")))}
+    inner: Wire = {"schema": arguments_text(enforced(schema, writing.loss, (*path, "schema")))}
     for name in ("name", "description"):
         if wanted.get(name):
             inner[name] = wanted[name]
@@ -533,15 +460,13 @@ _FORMAT: Final = frozenset(("type", "schema", "name", "description", "strict"))
 _MOST_METADATA: Final = 16
 
 
+def _is_metadata(name: str, value: Any) -> bool:
+    return bool(METADATA.fullmatch(name)) and isinstance(value, str) and bool(METADATA.fullmatch(value))
+
+
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    kept: Wire = {}
-    for name, value in (request.get("metadata") or {}).items():
-        taken = METADATA.fullmatch(name) and isinstance(value, str) and METADATA.fullmatch(value)
-        if taken and len(kept) < _MOST_METADATA:
-            kept[name] = value
-        else:
-            where = ("metadata", name)
-            writing.loss.drop(where, "unsupported_value", "weakened", "the target takes sixteen short texts")
+    message = "the target takes short texts"
+    kept = kept_metadata(request.get("metadata") or {}, writing, _is_metadata, message, _MOST_METADATA)
     user = request.get("user")
     if user is not None:
         if "user" in kept or len(kept) == _MOST_METADATA or not METADATA.fullmatch(user):
@@ -554,11 +479,8 @@ def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 
 def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if tier in TIERS:
-        body["serviceTier"] = {"type": tier}
-    else:
-        severity = "representation" if tier == "auto" else "weakened"
-        writing.loss.drop(("service_tier",), "unsupported_value", severity, "the target has no such service class")
+    if (word := known_tier(tier, TIERS, None, writing)) is not None:
+        body["serviceTier"] = {"type": word}
 
 
 def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -612,8 +534,43 @@ _WRITTEN_APART: Final = frozenset(
         "cache",
     )
 )
-_WRITERS: Final[dict[str, Writer[Writing]]] = {"service_tier": _service_tier}
+_ROWS: Final[Rows] = {
+    "inferenceConfig": Row(
+        {
+            "maxTokens": Row(COUNT, "max_output_tokens", plain=(1, None)),
+            "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
+            "topP": Row(NUMBER, "top_p", plain=(0, 1)),
+            "stopSequences": Row(TEXTS, "stop", plain=are_words),
+        }
+    ),
+    "toolConfig": Row(
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+    ),
+    "outputConfig": Row(
+        {
+            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire),
+        }
+    ),
+    "additionalModelRequestFields": Row(
+        {
+            **dict.fromkeys(
+                (_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking, says=("reasoning",))
+            ),
+            "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
+            "inferenceConfig": Row(ANYTHING, read=_read_top_k, says=("top_k",)),
+        }
+    ),
+    "serviceTier": Row({"type": Row(TEXT)}, "service_tier", parse=_tier_from_wire, write=_service_tier),
+    "requestMetadata": Row(OBJECT, "metadata"),
+}
+_PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
+
+
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    return wrong_member(NAME, options, _ROWS)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

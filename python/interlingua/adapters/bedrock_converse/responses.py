@@ -26,10 +26,10 @@ from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REAS
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 

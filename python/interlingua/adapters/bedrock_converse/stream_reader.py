@@ -10,7 +10,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, string
 from interlingua.adapters._kit import Event, Wire, parse_arguments
-from interlingua.adapters._stream_reader import UNREADABLE, Answer, Blocks, Decoder, decoded, failed
+from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, failed
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import assembled, usage_from_wire
@@ -34,46 +34,35 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 _PROSE: Final = ("text", "citationsContent")
 
 
-class _Block:
-    """A block that is growing: its wire form so far, and the fragments that are not in it yet."""
-
-    __slots__ = ("fragments", "kind", "position", "raw")
-
-    def __init__(self, kind: str, raw: Wire) -> None:
-        self.kind = kind
-        self.raw = raw
-        self.position = -1  # in the canonical message
-        self.fragments: list[str] = []
-
-
 class _Answer(Answer):
     """The body so far, and its blocks that are growing."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.blocks = Blocks(0, self.due)
-        self.body: Wire | None = None
-        self.open: dict[int, _Block] = {}
+        self.open: dict[int, Part] = {}
         self.stopped = False
 
-    def patch(self, frame: Frame) -> Event | None:
+    def take(self, frame: Frame) -> Event | None:
         """Takes a message."""
         if frame.kind == DAMAGED:
             self.unreadable()
-            return None
-        if frame.kind != EVENT:
+        elif frame.kind != EVENT:
             self.fail(in_band(frame.event, frame.data, self.endpoint))
-            return None
-        data = json.loads(frame.data)
+        else:
+            return self.patch(json.loads(frame.data), frame)
+        return None
+
+    def patch(self, data: Any, frame: Frame) -> Event | None:
+        """Takes an event."""
         match frame.event:
             case "contentBlockDelta":
                 return self._delta(data["contentBlockIndex"], data["delta"])
             case "contentBlockStart":
                 self._start(data["contentBlockIndex"], data["start"])
             case "contentBlockStop":
-                if (block := self.open.pop(data["contentBlockIndex"], None)) is not None:
-                    self._stop(block)
+                if (part := self.open.pop(data["contentBlockIndex"], None)) is not None:
+                    self._stop(part)
             case "messageStart":
                 self._begin(data)
             case "messageStop":
@@ -88,27 +77,26 @@ class _Answer(Answer):
     # ------------------------------------------------------------------------------------------ message
 
     def _begin(self, data: Wire) -> None:
-        if self.body is not None:
+        if self.begun:
             raise TypeError("messageStart")
         role = {"role": data["role"]} if "role" in data else {}
         self.body = {"output": {"message": {"content": [], **role}}}
         self.start(None, None)
 
-    def _started(self) -> Wire:
-        if self.body is None or self.stopped:
+    def _started(self) -> None:
+        if not self.begun or self.stopped:
             raise TypeError("no message is open")
-        return self.body
 
     def _message_stop(self, data: Wire) -> None:
-        body = self._started()
+        self._started()
         for index in sorted(self.open):
             # the answer is complete, though nobody said so of a block
             self._stop(self.open.pop(index))
-        body.update({name: value for name, value in data.items() if name != "p"})
+        self.body.update({name: value for name, value in data.items() if name != "p"})
         self.stopped = True
 
     def _end(self, data: Wire) -> None:
-        if not self.stopped or self.body is None:
+        if not self.stopped:
             raise TypeError("metadata")
         self.body.update({name: value for name, value in data.items() if name != "p"})
         if isinstance(usage := data.get("usage"), dict):
@@ -117,15 +105,9 @@ class _Answer(Answer):
 
     def arrived(self) -> Wire | None:
         """The answer as far as it came, without a block that cannot be read."""
-        if self.body is None:
+        if not self.begun:
             return None
-        content: list[Any] = list(self.blocks.content)
-        for block in self.open.values():
-            try:
-                content[block.position] = self._read(block)
-            except UNREADABLE:
-                content[block.position] = None
-        found = [block for block in content if block is not None]
+        found = self.blocks.so_far(self.open.values(), self._read)
         return failed(assembled(self.body, found, self.reading, self.endpoint))
 
     # ------------------------------------------------------------------------------------------ blocks
@@ -144,7 +126,7 @@ class _Answer(Answer):
             raw[kind].setdefault("content", [])
         self._open(index, kind, raw)
 
-    def _open(self, index: int, kind: str, raw: Wire) -> _Block:
+    def _open(self, index: int, kind: str, raw: Wire) -> Part:
         if type(index) is not int:
             raise TypeError("contentBlockIndex")
         match kind:
@@ -157,15 +139,14 @@ class _Answer(Answer):
             case _:
                 # a copy: the raw block grows
                 begun = block_from_wire(_copy(raw), ASSISTANT, self.reading)
-        block = self.open[index] = _Block(kind, raw)
-        block.position = self.blocks.begin(begun)
-        return block
+        part = self.open[index] = Part(kind, raw, self.blocks.begin(begun))
+        return part
 
     def _delta(self, index: int, delta: Wire) -> Event | None:
-        block = self.open.get(index)
-        if block is not None and block.kind == "text" and type(text := delta.get("text")) is str and text:
-            block.fragments.append(text)
-            return {"type": "text_delta", "index": block.position, "text": text}
+        part = self.open.get(index)
+        if part is not None and part.kind == "text" and type(text := delta.get("text")) is str and text:
+            part.pieces.append(text)
+            return {"type": "text_delta", "index": part.index, "text": text}
         self._started()
         kind = next((name for name in delta if name in _DELTAS and delta[name] is not None), None)
         if kind is None:
@@ -173,67 +154,60 @@ class _Answer(Answer):
                 raise TypeError("delta")
             return None  # of a later version
         value = delta[kind]
-        if block is None:
+        if part is None:
             opened = _OPENED_BY.get(kind)
             if opened is None:
                 raise TypeError("delta")
             raw: Wire = {opened: "" if opened == "text" else {}}
             if opened == "reasoningContent" and value.get("redactedContent") is not None:
                 raw = {opened: {"redactedContent": ""}}
-            block = self._open(index, opened, raw)
-        self._grow(block, kind, value)
+            part = self._open(index, opened, raw)
+        self._grow(part, kind, value)
         return None
 
-    def _grow(self, block: _Block, kind: str, value: Any) -> None:
+    def _grow(self, part: Part, kind: str, value: Any) -> None:
         match kind:
-            case "text" if block.kind in _PROSE:
-                block.fragments.append(string(value))
-                self.blocks.more(block.position, "text", value)
-            case "toolUse" if block.kind == "toolUse":
-                text = string(value["input"])
-                block.fragments.append(text)
-                begun = self.blocks.content[block.position]
-                if begun["type"] == "tool_use":
-                    self.blocks.more_arguments(block.position, begun["id"], text)
-            case "reasoningContent" if block.kind == "reasoningContent":
-                self._grow_reasoning(block, value)
-            case "citation" if block.kind in _PROSE:
-                block.kind = "citationsContent"
-                if "citationsContent" not in block.raw:
-                    block.raw = {"citationsContent": {}}
-                block.raw["citationsContent"].setdefault("citations", []).append(value)
-            case "toolResult" if block.kind == "toolResult":
-                block.raw["toolResult"]["content"] += [dict(part) for part in value]
-            case "image" if block.kind == "image":
-                block.raw["image"].update(value)
+            case "text" if part.kind in _PROSE:
+                self.blocks.say(part, value)
+            case "toolUse" if part.kind == "toolUse":
+                self.blocks.say(part, value["input"])
+            case "reasoningContent" if part.kind == "reasoningContent":
+                self._grow_reasoning(part, value)
+            case "citation" if part.kind in _PROSE:
+                part.kind = "citationsContent"
+                if "citationsContent" not in part.raw:
+                    part.raw = {"citationsContent": {}}
+                part.raw["citationsContent"].setdefault("citations", []).append(value)
+            case "toolResult" if part.kind == "toolResult":
+                part.raw["toolResult"]["content"] += [dict(item) for item in value]
+            case "image" if part.kind == "image":
+                part.raw["image"].update(value)
             case _:
                 raise TypeError("delta")
 
-    def _grow_reasoning(self, block: _Block, value: Wire) -> None:
-        inner = block.raw["reasoningContent"]
-        for name, part in value.items():
+    def _grow_reasoning(self, part: Part, value: Wire) -> None:
+        inner = part.raw["reasoningContent"]
+        for name, piece in value.items():
             match name:
-                case _ if part is None:
+                case _ if piece is None:
                     pass
                 case "text":
-                    block.fragments.append(string(part))
-                    self.blocks.more(block.position, "thinking", part)
+                    self.blocks.say(part, piece)
                 case "signature":
-                    inner["signature"] = signature = inner.get("signature", "") + string(part)
-                    event: Event = {"type": "thinking_delta", "index": block.position, "text": ""}
-                    self.blocks.tell(event | {"signature": signature})
+                    inner["signature"] = signature = inner.get("signature", "") + string(piece)
+                    self.blocks.sign(part.index, signature)
                 case "redactedContent":
-                    inner["redactedContent"] = inner.get("redactedContent", "") + string(part)
+                    inner["redactedContent"] = inner.get("redactedContent", "") + string(piece)
                 case _:
                     pass  # of a later version
 
-    def _stop(self, block: _Block) -> None:
-        self.blocks.end(block.position, self._read(block))
+    def _stop(self, part: Part) -> None:
+        self.blocks.end(part.index, self._read(part))
 
-    def _read(self, block: _Block) -> Event:
+    def _read(self, part: Part) -> Event:
         """The block as the unary answer would have it."""
-        raw, text = block.raw, "".join(block.fragments)
-        match block.kind:
+        raw, text = part.raw, part.text
+        match part.kind:
             case "text":
                 raw = {"text": text}
             case "citationsContent":
@@ -243,7 +217,7 @@ class _Answer(Answer):
                 raw = {"reasoningContent": {"reasoningText": {"text": text, **raw["reasoningContent"]}}}
             case "toolUse":
                 arguments = parse_arguments(text) if text else {}
-                begun = self.blocks.content[block.position]
+                begun = self.blocks.content[part.index]
                 if begun["type"] == "tool_use":
                     # the wire has no place for text that is no object; the answer keeps it
                     unread = {} if arguments is not None else {"input_raw": text}

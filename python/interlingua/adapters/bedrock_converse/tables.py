@@ -96,7 +96,7 @@ ALIASES: Final = {
 TEXTS: Final = frozenset(("application/json", "application/xml", "application/yaml", "application/x-yaml"))
 
 MODES: Final = ("adaptive", "enabled", "disabled")
-TIERS: Final = frozenset(("priority", "default", "flex", "reserved"))
+TIERS: Final = ("priority", "default", "flex", "reserved")
 
 DOCUMENT_FILLER: Final = "(document)"
 

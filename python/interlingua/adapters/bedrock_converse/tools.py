@@ -5,13 +5,12 @@ from typing import Any, Final
 from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.blocks import DECLARED, NAME
 from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
 from interlingua.adapters._claude.tools import (
     TOOL,
     choose,
     drop_choice,
     fitted_choice,
-    is_object,
-    object_at_root,
 )
 from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._free_text import tool_as_function
@@ -25,12 +24,11 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import Members
-from interlingua.adapters._schema import ANTHROPIC_STRICT, fitted, misfit
 from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, difference, pointer
+from interlingua.canonical.loss import Path, pointer
 
 Tool = dict[str, Any]
 
@@ -49,7 +47,7 @@ def _write_description(tool: Tool, writing: Writing, path: Path) -> Any:
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     where = (*path, "input_schema")
     schema = object_at_root(tool.get("input_schema"), writing.loss, where)
-    return enforced(schema, writing, where) if tool.get("strict") and not _never_strict(tool, writing) else schema
+    return enforced(schema, writing.loss, where) if tool.get("strict") and not _never_strict(tool, writing) else schema
 
 
 def _write_strict(tool: Tool, writing: Writing, path: Path) -> Any:
@@ -232,17 +230,6 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
     return writing.lacks("supports_structured_output", STRICT)
-
-
-def enforced(schema: dict[str, Any], writing: Writing, path: Path) -> dict[str, Any]:
-    """The schema in the dialect that is enforced; what changes is reported as a whole."""
-    if misfit(schema, ANTHROPIC_STRICT) is None:
-        return schema
-    made, weakened = fitted(schema, ANTHROPIC_STRICT)
-    if weakened or difference(made, schema) is not None:  # 0 is no false
-        code, severity = ("schema_weakened", "weakened") if weakened else ("schema_rewritten", "representation")
-        writing.loss.replace(path, made, code, severity, "the schema in the dialect that the target enforces")
-    return made
 
 
 def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:

@@ -14,8 +14,8 @@ errors · estimates.
 
 from typing import Final
 
+from interlingua.adapters._estimates import estimate
 from interlingua.adapters.cohere_chat.errors import error, to_wire_error
-from interlingua.adapters.cohere_chat.estimates import estimate
 from interlingua.adapters.cohere_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.cohere_chat.responses import from_wire_response, to_wire_response
 from interlingua.adapters.cohere_chat.stream_reader import stream_decoder

@@ -28,8 +28,8 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
-from interlingua.adapters._spelling import LIST, lone_text
-from interlingua.adapters._verbatim import Items, keep_item, keep_word
+from interlingua.adapters._spelling import LIST, Spelt, lone_text
+from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -44,7 +44,7 @@ from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire,
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -83,9 +83,14 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     content = message.get("content")
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
-    reading.unusual = reading.unusual or None in message.values()
     known = _KNOWN[role]
-    fields = {name: value for name, value in message.items() if name not in known and value is not None}
+    fields: dict[str, Any] = {}
+    spelt: Spelt = {}
+    for name, value in message.items():
+        if name not in known and value is not None:
+            fields[name] = value
+        elif value is None or (not value and name in _SILENT):
+            spelt[pointer((name,))] = {"raw": value}
     read: Message
     if role == TOOL:
         read = _result_from_wire(message, reading)
@@ -96,7 +101,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
-        keep_word(read, LIST, reading.endpoint)
+        spelt["/content"] = {"word": LIST}
+    keep_spelt(read, spelt, reading.endpoint)
+    reading.unusual = reading.unusual or (answer and bool(spelt))
     return read
 
 
@@ -136,14 +143,15 @@ _TEXT_PART: Final = frozenset(("type", "text"))
 def _said_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, answer: bool) -> list[Block]:
     """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
     blocks = _content_from_wire(message, ASSISTANT, reading)
-    reading.unusual = reading.unusual or not all(message.get(name, True) for name in _SAID)
     parts = len(blocks)
     plan, calls = message.get(PLAN), message.get("tool_calls")
     if (plan is not None and type(plan) is not str) or (calls is not None and type(calls) is not list):
         raise TypeError("tool_calls")
-    if calls and blocks and answer:
-        reading.unusual = True  # a request says before calls what an answer says beside them
-    if calls and not answer:
+    if answer or not calls:
+        # a request says before calls what an answer says beside them
+        empty = any(block["type"] == "text" and not block["text"] for block in blocks)
+        reading.unusual = reading.unusual or empty or (bool(calls) and bool(blocks))
+    else:
         for block in blocks:
             if block["type"] == "text":
                 state = block.setdefault("provider_state", reading.endpoint.state())
@@ -159,7 +167,8 @@ def _said_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, 
     return blocks
 
 
-_SAID: Final = ("content", PLAN, "tool_calls", "citations")
+_SILENT: Final = ("content", PLAN, "tool_calls", "citations")
+"""Members that say nothing where they are empty, beside any other that is not."""
 
 
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
@@ -353,7 +362,10 @@ def _said_to_wire(content: list[Block], path: Path, writing: Writing, *, answer:
         if index in planned:
             continue
         block = content[index]
-        part = part_to_wire(_uncited(block), (*path, index), writing, ASSISTANT)
+        if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
+            part: Wire | None = {"type": "text", "text": ""}  # which the provider takes, as recorded requests show
+        else:
+            part = part_to_wire(_uncited(block), (*path, index), writing, ASSISTANT)
         if part is not None and calls and not answer and _stands_for_another(part, block):
             texts[index] = part["text"]
         elif part is not None:

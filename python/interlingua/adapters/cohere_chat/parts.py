@@ -73,7 +73,8 @@ def part_from_wire(part: Any, reading: Reading, place: str) -> Block:
         raise TypeError("a part must be an object with a type")
     try:
         block = _read_part(part, reading, place)
-        reading.unusual = reading.unusual or block.get("text") == ""
+        if place != ASSISTANT or block["type"] == "thinking":  # a text without words may stand beside calls
+            reading.unusual = reading.unusual or block.get("text") == ""
         return block
     except (KeyError, TypeError):
         reading.unusual = True

@@ -4,13 +4,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
+from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
-    expect,
     malformed,
-    mapped_severity,
     report_foreign_state,
     report_own_state,
     report_parallel,
@@ -22,6 +20,7 @@ from interlingua.adapters._members import (
     LIST,
     NUMBER,
     OBJECT,
+    REASONING,
     SWITCH,
     TEXT,
     TEXTS,
@@ -29,18 +28,28 @@ from interlingua.adapters._members import (
     Members,
     Row,
     Rows,
-    Writer,
     model_to_wire,
+    places,
     read_model,
     whole,
-    within,
-    within_limit,
     write_members,
     wrong_member,
 )
 from interlingua.adapters._options import options_to_wire
-from interlingua.adapters._requests import request_to_wire
-from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests import (
+    UNREADABLE,
+    body_of,
+    keep_names,
+    keep_request,
+    posted,
+    request_to_wire,
+    tools_reader,
+    unmeasured,
+    unsaid_json,
+)
+from interlingua.adapters._rules import FORMAT, asked_schema, kept_stops, named_format
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
@@ -68,10 +77,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return request_to_wire(request, endpoint, _body, PATH, speaks_json=True)
+    return request_to_wire(request, endpoint, _written, speaks_json=True)
 
 
-def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     messages_to_wire(request, body, writing)
@@ -83,7 +92,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     _BODY.put_back(body, writing)
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
-    return body
+    return posted(PATH, body)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -92,7 +101,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
+    write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     if request.get("options"):
         options_to_wire(body, partial(_read_again, body, writing.endpoint), (), writing)
@@ -109,28 +118,7 @@ def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request,
     return again.request, again.options
 
 
-_MEMBERS: Final[Mapping[str, tuple[str, Any, Any]]] = {
-    "temperature": ("temperature", 0, 1),
-    "top_p": ("p", 0.01, 0.99),
-    "top_k": ("k", 0, 500),
-    "frequency_penalty": ("frequency_penalty", 0, 1),
-    "presence_penalty": ("presence_penalty", 0, 1),
-    "logprobs": ("logprobs", None, None),
-}
-"""What a member is called on the wire, and the range that it has there."""
 _MOST_STOPS: Final = 5
-
-
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-        return
-    wire, lowest, highest = _MEMBERS[name]
-    body[wire] = within(name, value, lowest, highest, writing)
-
-
-def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
-    body["max_tokens"] = within_limit(name, value, writing)
 
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
@@ -138,10 +126,7 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
         if value:
             writing.report_refused(name, value)
         return
-    for position, text in enumerate(value):
-        if not text:
-            writing.loss.drop((name, position), "empty_content", "weakened", "an empty text stops nothing")
-    value = [text for text in value if text]
+    value = kept_stops(value, writing, code="empty_content")
     if not value:
         return
     if len(value) > _MOST_STOPS:
@@ -162,36 +147,27 @@ def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
 _HIGHEST_SEED: Final = 2**64 - 1
 
 
-def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    body[name] = value
-
-
 # -- reasoning
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    value = {key: item for key, item in value.items() if item is not None}
-    thinking = _thinking(value)
-    if not value:
-        return
-    if writing.refuses("thinking", name):
-        severity = "representation" if thinking == {"type": "disabled"} else "weakened"
-        writing.loss.drop((name,), "unsupported_model", severity, "the model takes no reasoning settings")
+    value = asked(value)
+    if not value or refuses_reasoning(value, "thinking", writing):
         return
     if "display" in value:
         message = "the wire does not say how reasoning is shown"
         writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
         del value["display"]
+    thinking = _thinking(value)
     if thinking:
         body["thinking"] = thinking
-    written = _reasoning_from_wire(thinking)
+    written = _reasoning_from_wire(thinking) or NOTHING
     if written == {"mode": "enabled", **value}:
         if "mode" not in value:
             message = "the wire says with a budget that reasoning is on"
             writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
-    elif written != value:
-        message = "reasoning is asked for in the target's terms"
-        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
+    elif value or written:
+        report_wish(value, written, writing)
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:
@@ -206,13 +182,13 @@ def _thinking(value: Mapping[str, Any]) -> Wire:
     return {"type": "enabled"} if budget is None else {"type": "enabled", "token_budget": budget}
 
 
-def _reasoning_from_wire(thinking: Mapping[str, Any]) -> dict[str, Any]:
-    if not thinking:
-        return {}
-    read: dict[str, Any] = {"mode": thinking["type"]}
-    if "token_budget" in thinking:
-        read["budget_tokens"] = thinking["token_budget"]
-    return read
+def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
+    if thinking.get("type") not in ("enabled", "disabled") or not thinking.keys() <= {"type", "token_budget"}:
+        return None
+    if "token_budget" not in thinking:
+        return {"mode": thinking["type"]}
+    budget = whole(thinking["token_budget"])
+    return None if budget is None or budget < 0 else {"mode": thinking["type"], "budget_tokens": budget}
 
 
 # -- the form of the answer
@@ -222,7 +198,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     loss, kind = writing.loss, value["type"]
     if kind == "text":
         body[name] = {"type": "text"}
-        report_unknown(value, frozenset(("type",)), loss, (name,))
+        report_unknown(value, _TYPE, loss, (name,))
         return
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
@@ -234,16 +210,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
         loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
         return
-    report_unknown(value, _FORMAT, loss, (name,))
-    schema = (value.get("schema") or None) if kind == "json_schema" else None
-    if kind == "json_schema" and schema is None:
-        message = "without a schema the answer is asked for as a JSON object"
-        loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
-    for member, severity in _FORMAT_MEMBERS.items():
-        said = value.get(member) is not None and value[member] is not False
-        if said and not (member == "schema" and schema is not None):
-            message = f"the form of an answer has no {member} on this wire"
-            loss.drop((name, member), "unsupported_field", severity, message)
+    schema = asked_schema(value, writing)
     body[name] = {"type": "json_object"}
     if schema is not None:
         body[name]["json_schema"] = schema
@@ -276,23 +243,7 @@ def _has_required(schema: Any) -> bool:
     return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
 
 
-_FORMAT_MEMBERS: Final = {
-    "name": "representation",
-    "description": "weakened",
-    "strict": "representation",
-    "schema": "representation",
-}
-_FORMAT: Final = frozenset(("type", *_FORMAT_MEMBERS))
-
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    **dict.fromkeys(_MEMBERS, _sampling),
-    "max_output_tokens": _limit,
-    "seed": _seed,
-    "stop": _stop,
-    "reasoning": _reasoning,
-    "response_format": _response_format,
-    "stream": _stream,
-}
+_TYPE: Final = frozenset(("type",))
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -305,7 +256,7 @@ def from_wire_request(
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
@@ -314,31 +265,20 @@ def from_wire_request(
         members.read(_ROWS, _APART)
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except UNREADABLE as problem:
         raise malformed("the request") from problem
     request = members.request
     encoding: dict[str, Any] = {}
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", NAME)
-    names: set[str] = set()
-    again: set[str] = set()
-    for tool in request.get("tools") or ():
-        if tool["name"] in names and tool.get("kind") != "provider":
-            again.add(tool["name"])
-        names.add(tool["name"])
-    if again:
-        encoding["again"] = sorted(again)
-    names |= {block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
-    if odd := [name for name in names if not is_name(name)]:
-        encoding["names"] = sorted(odd)
-    unsaid = request.get("response_format") == {"type": "json"} and not says_json([one["content"] for one in messages])
-    keep_read(request, encoding, *((UNSAID,) if unsaid else ()))
-    request["provider_state"] = endpoint.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint, unusual="strict_tools" in members.options)
+    called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
+    keep_names(request, encoding, called, is_name)
+    facts, unusual = unsaid_json(request, messages), "strict_tools" in members.options
+    keep_request(request, body, encoding, endpoint, _BODY, *facts, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
-        writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
+        writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
             messages_to_wire(request, {}, writing, read=body["messages"])
         if tools_may:
@@ -370,44 +310,14 @@ def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members
         members.request["options"] = {NAME: members.options}
 
 
-def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not dict or value.get("type") not in ("enabled", "disabled"):
-        return False
-    if not value.keys() <= {"type", "token_budget"}:
-        return False
-    if "token_budget" in value and (whole(value["token_budget"]) is None or value["token_budget"] < 0):
-        return False
-    members.request["reasoning"] = _reasoning_from_wire(value)
-    return True
-
-
-def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
+def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     match value:
-        case {"type": "text", **others} if not others:
-            members.request[name] = {"type": "text"}
-        case {"type": "json_object", **others} if not others:
-            members.request[name] = {"type": "json"}
         case {"type": "json_object", "json_schema": dict(schema), **others} if schema and not others:
-            members.request[name] = {"type": "json_schema", "schema": schema}
+            return {"type": "json_schema", "schema": schema}
         case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
-            members.request[name] = {"type": "json_schema", "schema": schema}
+            return {"type": "json_schema", "schema": schema}
         case _:
-            return False
-    return True
-
-
-def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not list:
-        return False
-    members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
-    return True
-
-
-def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
-    choice = choice_from_wire(value)
-    if choice is not None:
-        members.request["tool_choice"] = choice
-    return choice is not None
+            return named_format(value)
 
 
 _APART: Final = ("messages", "strict_tools", "documents")
@@ -430,14 +340,15 @@ _ROWS: Final[Rows] = {
     "k": Row(NUMBER, "top_k", plain=(0, 500)),
     "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(0, 1)),
     "presence_penalty": Row(NUMBER, "presence_penalty", plain=(0, 1)),
-    "seed": Row(INTEGER, "seed", plain=(0, _HIGHEST_SEED)),
-    "stop_sequences": Row(TEXTS, "stop", plain=_are_stops),
+    "seed": Row(INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=_seed),
+    "stop_sequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
     "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "thinking": Row(OBJECT, read=_read_thinking, says=("reasoning",)),
-    "response_format": Row(OBJECT, read=_read_format, says=("response_format",)),
-    "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT, read=_read_choice, says=("tool_choice",), plain=_is_choice),
+    "thinking": Row(OBJECT, REASONING, parse=_reasoning_from_wire, write=_reasoning),
+    "response_format": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "tool_choice": Row(TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
+_PLACES: Final = places(_ROWS)
 
 
 def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:

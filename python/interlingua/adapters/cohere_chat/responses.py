@@ -18,7 +18,7 @@ from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, repor
 from interlingua.adapters._members import whole
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
-from interlingua.adapters.cohere_chat.errors import error_from_body
+from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import FINISH, FINISH_BACK, NAME, Reading, Writing
 from interlingua.canonical import json
@@ -120,7 +120,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if isinstance(body.get("message"), str):
-        raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids)
     response = read_answer(body, reading)
     usual = body["message"].get("role") == "assistant" and None not in body.values()

@@ -21,6 +21,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
+from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._verbatim import (
     Items,
     is_imprinted,
@@ -38,7 +39,6 @@ from interlingua.adapters.gemini_generate.context import (
     generation,
     members_to_wire,
     report_cache,
-    unmeasured,
 )
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE

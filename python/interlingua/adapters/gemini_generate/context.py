@@ -165,12 +165,6 @@ class Writing(_writing.Writing):
         return base if base[:1].isalpha() or base[:1] == "_" else f"_{base}"
 
 
-def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
-    """The wire of an endpoint, of whose model nothing is known but some of its capabilities."""
-    capabilities = {name: endpoint.capabilities[name] for name in known if name in endpoint.capabilities}
-    return Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
-
-
 def generation(model: str, unknown: int) -> int:
     """The family of a model by its name."""
     found = MODEL_MAJOR.search(model)

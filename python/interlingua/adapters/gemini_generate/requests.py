@@ -1,23 +1,21 @@
 """Requests both ways: the members beside the contents, what is asked of the answer, and how many tokens it all takes."""
 
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters._as_read import keep_read, record_quirk
+from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
 from interlingua.adapters._kit import (
     Wire,
-    expect,
     is_stored,
-    mapped_severity,
     report_foreign_option,
     report_foreign_options,
     report_foreign_state,
     report_parallel,
-    report_unknown,
     severity_of,
     stored_elsewhere,
 )
@@ -27,6 +25,7 @@ from interlingua.adapters._members import (
     LIST,
     NUMBER,
     OBJECT,
+    REASONING,
     SWITCH,
     TEXT,
     TEXTS,
@@ -37,14 +36,18 @@ from interlingua.adapters._members import (
     Writer,
     is_number,
     model_to_wire,
+    places,
+    put,
     whole,
     within,
-    within_limit,
     write_members,
     wrong_member,
 )
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._reasoning import nearest, report_members
+from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_to_wire, unmeasured
+from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -54,7 +57,7 @@ from interlingua.adapters.gemini_generate.contents import (
     demands_signatures,
     system_from_wire,
 )
-from interlingua.adapters.gemini_generate.context import Reading, Writing, unmeasured
+from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
     CAMEL,
@@ -63,11 +66,10 @@ from interlingua.adapters.gemini_generate.tables import (
     MOST_STOPS,
     NAME,
     PATH,
-    RANGES,
     RESULTS,
+    SEEDS,
     SNAKE,
     TIERS,
-    UNREADABLE,
     fits_name,
 )
 from interlingua.adapters.gemini_generate.tools import (
@@ -87,26 +89,13 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 Reasoning = dict[str, Any]
 
-NUMBERS: Final = {
-    "temperature": "temperature",
-    "topP": "top_p",
-    "topK": "top_k",
-    "presencePenalty": "presence_penalty",
-    "frequencyPenalty": "frequency_penalty",
-}
-COUNTS: Final = {
-    "maxOutputTokens": ("max_output_tokens", 0),
-    "candidateCount": ("n", 1),
-    "seed": ("seed", None),
-    "logprobs": ("top_logprobs", 0),
-}
-FORMAT: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
+_FORMATS: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -117,7 +106,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
     Nothing is lost: what has no canonical meaning stands in `options` or in provider state, other spellings in `encoding`.
     """
-    given: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    given = body_of(wire)
     names: dict[str, str] = {}
     body = _in_first_names(given, _ROWS, names)
     reading = Reading(endpoint, ids)
@@ -138,14 +127,12 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     request["messages"] = messages
     if not contents:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    _keep_names(request, encoding, reading)
+    keep_names(request, encoding, reading.names, fits_name)
     if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
         messages, range(len(messages))
     ):
         encoding["call_first"] = True
-    keep_read(request, encoding)
-    request["provider_state"] = reading.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint, unusual=_is_unusual(request, body))
+    keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
     if reading.unusual:
         note_disorder(messages, RESULTS, endpoint.state)
     model = (request.get("model") or "").partition(":")[2]
@@ -154,22 +141,6 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
         read = Read(body.get("systemInstruction"), contents, several)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
-
-
-def _keep_names(request: Request, encoding: dict[str, Any], reading: Reading) -> None:
-    """Keeps the names of tools that do not fit the grammar, and those of two tools."""
-    names: set[str] = set()
-    again: list[str] = []
-    for tool in request.get("tools") or ():
-        if tool.get("kind") == "provider":
-            continue
-        if tool["name"] in names:
-            again.append(tool["name"])
-        names.add(tool["name"])
-    if again:
-        encoding["again"] = again
-    if odd := [name for name in (names | reading.names if names else reading.names) if not fits_name(name)]:
-        encoding["names"] = sorted(odd)
 
 
 def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
@@ -230,37 +201,24 @@ def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
     return type(value) is str  # with the address
 
 
-def _number(value: Any) -> int | float | Decimal | None:
-    """A number, also where a client wrote it as a text."""
-    if type(value) is str:
-        try:
-            value = json.loads(value)
-        except InvalidRequest:
-            return None
-    return value if is_number(value) else None
+def _number(
+    member: str, lowest: Any, highest: Any, *, least: float | None = None, write: Writer[Writing] | None = None
+) -> Row:
+    """The row of a number, also where a client wrote it as a text. One that has a `least` is whole."""
 
+    def parse(value: Any) -> int | float | Decimal | None:
+        if type(value) is str:
+            try:
+                value = json.loads(value)
+            except InvalidRequest:
+                return None
+        if least is None:
+            return value if is_number(value) else None
+        number = whole(value)
+        return None if number is None or number < least else number
 
-def _read_number(name: str, value: Any, members: Members[Reading]) -> bool:
-    number = _number(value)
-    if number is not None:
-        members.request[NUMBERS[name]] = number
-    return number is not None
-
-
-def _read_count(name: str, value: Any, members: Members[Reading]) -> bool:
-    member, least = COUNTS[name]
-    number = whole(_number(value))
-    if number is None or (least is not None and number < least):
-        return False
-    members.request[member] = number
-    return True
-
-
-def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
-    reasoning = _reasoning_from_wire(value) if type(value) is dict else None
-    if reasoning:
-        members.request["reasoning"] = reasoning
-    return reasoning is not None
+    kind = NUMBER if least is None else INTEGER
+    return Row(kind, member, plain=(lowest, highest), parse=parse, write=write)
 
 
 def _reasoning_from_wire(config: Wire) -> Reasoning | None:
@@ -287,7 +245,7 @@ def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
     """Type and schema of an answer are one wish, whichever comes first."""
     if "response_format" not in members.request:
         config: Wire = members.body["generationConfig"]
-        found = _format_from_wire({name: config[name] for name in FORMAT if config.get(name) is not None})
+        found = _format_from_wire({name: config[name] for name in _FORMATS if config.get(name) is not None})
         if found is None:
             return False
         members.request["response_format"] = found
@@ -341,45 +299,8 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-def _read_labels(name: str, value: Any, members: Members[Reading]) -> bool:
-    if type(value) is not dict or not all(type(label) is str for label in value.values()):
-        return False
-    members.request["metadata"] = value
-    return True
-
-
-_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, says=("model",)),
-    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
-    "toolConfig": Row(
-        {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
-        read=_read_choice,
-        says=("tool_choice",),
-    ),
-    "generationConfig": Row(
-        {
-            **{name: Row(NUMBER, member, _read_number, plain=RANGES[member]) for name, member in NUMBERS.items()},
-            **{name: Row(INTEGER, member, _read_count, plain=RANGES[member]) for name, (member, _) in COUNTS.items()},
-            "stopSequences": Row(TEXTS, "stop", plain=_are_stops),
-            "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(TEXT, "response_format", _read_format, plain=_is_json),
-            "responseJsonSchema": Row(ANYTHING, "response_format", _read_format, plain=is_taken),
-            "responseSchema": Row(OBJECT, "response_format", _read_format),
-            "thinkingConfig": Row(
-                {
-                    "includeThoughts": Row(SWITCH, plain=()),
-                    "thinkingBudget": Row(INTEGER, plain=(-1, None)),
-                    "thinkingLevel": Row(TEXT, plain=_is_level),
-                },
-                "reasoning",
-                _read_thinking,
-            ),
-        }
-    ),
-    "serviceTier": Row(TEXT, "service_tier", plain=_is_tier),
-    "labels": Row(OBJECT, "metadata", _read_labels),
-}
-_APART: Final = ("contents", "systemInstruction")
+def _labels_from_wire(value: Wire) -> Wire | None:
+    return value if all(type(label) is str for label in value.values()) else None
 
 
 def _is_unusual(request: Request, body: Wire) -> bool:
@@ -393,23 +314,6 @@ def _is_unusual(request: Request, body: Wire) -> bool:
     )
 
 
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    problem = wrong_member(NAME, options, _ROWS)
-    if problem is not None and problem.path is not None:
-        problem.path = _path_as_sent(problem.path, encoding.get("snake") or {})
-    return problem
-
-
-def _path_as_sent(path: str, names: Mapping[str, str]) -> str:
-    """A pointer in the names that the members of the body had."""
-    place, sent = "", ""
-    for step in path.split("/")[1:]:
-        sent += "/" + names.get(place + step, step)
-        place += f"{step}/"
-    return sent
-
-
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
@@ -418,38 +322,27 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return escape_reserved(request, endpoint, _with_format)
+    return request_to_wire(request, endpoint, _written)
 
 
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
-    loss = Loss(request.get("loss_policy"))
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     model = model_to_wire(request, endpoint)
     writing = Writing(request, endpoint, loss, model)
     encoding = writing.encoding
     body: Wire = {}
-    try:
-        refuse_one_name(request, writing)
-        contents_to_wire(request, body, writing)
-        _members_to_wire(request, body, writing)
-        _BODY.put_back(body, writing)
-        if not writing.same_model:
-            body.pop("model", None)  # the path names another one
-        if encoding.get("contents") == "object" and len(body["contents"]) == 1:
-            body["contents"] = body["contents"][0]
-        if names := encoding.get("snake"):
-            body = _in_their_names(body, names)
-    except UNREADABLE as problem:
-        raise InvalidRequest("the request holds a value of a wrong type", path="") from problem
+    refuse_one_name(request, writing)
+    contents_to_wire(request, body, writing)
+    _members_to_wire(request, body, writing)
+    _BODY.put_back(body, writing)
+    if not writing.same_model:
+        body.pop("model", None)  # the path names another one
+    if encoding.get("contents") == "object" and len(body["contents"]) == 1:
+        body["contents"] = body["contents"][0]
+    if names := encoding.get("snake"):
+        body = _in_their_names(body, names)
     if not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    wire = {"method": "POST", "path": _path(request, model, encoding, endpoint), "headers": {}, "body": body}
-    return wire, loss.entries
+    return posted(_path(request, model, encoding, endpoint), body)
 
 
 _PLAIN_MODEL: Final = re.compile(r"[A-Za-z0-9._@-]*")
@@ -474,59 +367,35 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
+    write_members(request, body, _PLACES, writing, ("stream",))
     if request.get("options"):
         _options_to_wire(request["options"], body, writing)
 
 
-_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
-
 # -- sampling and limits
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    """Writes a number in the range that is taken."""
-    loss = writing.loss
-    low, high = RANGES[name]
-    if name == "seed" and not low <= value <= high:
-        loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-    elif name == "top_logprobs" and not writing.source.get("logprobs"):
-        severity = severity_of(name, value, "lost")
-        loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
+    if -SEEDS <= value < SEEDS:
+        put(body, (_CONFIG, name), value)
     else:
-        code = "unsupported_value"
-        if name == "max_output_tokens":
-            value, code = within_limit(name, value, writing), "limit_exceeded"
-        value = within(name, value, low, high, writing, code)
-        _config(body)[_CONFIG_NAMES[name]] = value
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
 
 
-_CONFIG_NAMES: Final = {
-    **{member: name for name, member in NUMBERS.items()},
-    **{member: name for name, (member, _) in COUNTS.items()},
-}
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
+    if writing.source.get("logprobs"):
+        put(body, (_CONFIG, "logprobs"), within(name, value, 0, MOST_LOGPROBS, writing))
+    else:
+        severity = severity_of(name, value, "lost")
+        writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
 
 
-def _config(body: Wire) -> Wire:
-    config: Wire = body.setdefault("generationConfig", {})
-    return config
-
-
-def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    _config(body)["responseLogprobs"] = value
+_CONFIG: Final = "generationConfig"
 
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    kept: list[str] = []
-    for position, text in enumerate(value):
-        if text and len(kept) < MOST_STOPS:
-            kept.append(text)
-        else:
-            code = "limit_exceeded" if text else "unsupported_value"
-            message = f"the target takes {MOST_STOPS} stop texts, none of them empty"
-            writing.loss.drop((name, position), code, "weakened", message)
-    if kept:
-        _config(body)["stopSequences"] = kept
+    if kept := kept_stops(value, writing, MOST_STOPS):
+        put(body, (_CONFIG, "stopSequences"), kept)
 
 
 # -- reasoning
@@ -549,26 +418,8 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Non
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
     if wire:
-        _config(body)["thinkingConfig"] = wire
-    mapped = mapped_severity(value, taken)
-    for member in _REASONING:
-        before, after = value.get(member), taken.get(member)
-        if before == after:
-            continue
-        if after is None:
-            severity = "weakened" if member == "display" else mapped
-            if member == "mode" and before in ("enabled", "adaptive"):
-                severity = "representation"
-            message = f"the target does not take this {member} of reasoning"
-            writing.loss.drop((name, member), "reasoning_mapped", severity, message)
-        else:
-            severity = "representation" if before is None else mapped
-            message = "reasoning in the target's terms"
-            writing.loss.replace((name, member), after, "reasoning_mapped", severity, message)
-    report_unknown(value, frozenset(_REASONING), writing.loss, (name,))
-
-
-_REASONING: Final = ("mode", "effort", "budget_tokens", "display")
+        put(body, (_CONFIG, "thinkingConfig"), wire)
+    report_members(value, taken, writing, mode_counts=False)
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -582,12 +433,12 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     levels = known.get("thinking_levels", writing.generation(3, "reasoning") > 2)
     if off:
         if levels and writing.generation(0, "reasoning") > 2:
-            return fitted | {"effort": _nearest("minimal", writing)}
+            return fitted | {"effort": _level("minimal", writing)}
         least = known.get("min_thinking_budget")
         return fitted | ({"budget_tokens": least} if least else {"mode": "disabled"})
     word = "xhigh" if effort == "max" else effort if effort in EFFORTS else None
     if word is not None and levels:
-        return fitted | {"effort": _nearest(word, writing)}
+        return fitted | {"effort": _level(word, writing)}
     if budget is not None:
         return fitted | {"budget_tokens": budget}
     if word is not None:
@@ -595,15 +446,9 @@ def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
     return fitted | {"mode": "adaptive"} if mode is not None else fitted
 
 
-def _nearest(word: str, writing: Writing) -> str:
-    """The strongest level that the model takes and that asks for no more, else the weakest."""
-    taken = [
-        level for level in EFFORTS if level in (writing.known("reasoning").get("reasoning_efforts") or EFFORTS[:4])
-    ]
-    if not taken:
-        return word
-    weaker = [level for level in taken if EFFORTS.index(level) <= EFFORTS.index(word)]
-    return weaker[-1] if weaker else taken[0]
+def _level(word: str, writing: Writing) -> str:
+    """The level of the model for an effort."""
+    return nearest(word, EFFORTS, writing.known("reasoning").get("reasoning_efforts") or EFFORTS[:4]) or word
 
 
 # -- the form of the answer
@@ -622,64 +467,36 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.lacks("supports_structured_output", name):
         loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
-    config = _config(body)
-    config["responseMimeType"] = "application/json"
+    put(body, (_CONFIG, "responseMimeType"), "application/json")
     if kind == "json_schema" and "schema" in value:
-        config["responseJsonSchema"] = fitted(value["schema"], loss, (name, "schema"))
+        put(body, (_CONFIG, "responseJsonSchema"), fitted(value["schema"], loss, (name, "schema")))
     elif "schema" in value:
         loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    for member, severity in _FORMAT_MEMBERS.items():
-        if value.get(member) is not None and value[member] is not False:
-            loss.drop((name, member), "unsupported_field", severity, f"the format has no {member} here")
-    report_unknown(value, _FORMAT_KNOWN, loss, path)
+    report_format(value, writing, "schema")
 
-
-_FORMAT_MEMBERS: Final = {"name": "representation", "description": "weakened", "strict": "representation"}
-_FORMAT_KNOWN: Final = frozenset(("type", "schema", *_FORMAT_MEMBERS))
 
 # -- service and labels
 
 
 def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    if value in TIERS:
-        body["serviceTier"] = value
-    elif value == "default":
-        body["serviceTier"] = "standard"
-        writing.loss.replace((name,), "standard", "unsupported_value", "representation", "the same service class")
-    else:
-        severity = "representation" if value == "auto" else "weakened"
-        writing.loss.drop((name,), "unsupported_value", severity, "the target has no such service class")
+    if (tier := known_tier(value, TIERS, "standard", writing)) is not None:
+        body["serviceTier"] = tier
 
 
 def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    kept: Wire = {}
-    for label, text in value.items():
-        if type(text) is str and _takes_label(label, text, writing):
-            kept[label] = text
-        else:
-            message = "the target keeps no such data with a request"
-            writing.loss.drop((name, label), "unsupported_field", "weakened", message)
-    if kept:
+    taken = writing.dialect.get("labels") is True
+    message = "the target keeps no such data with a request"
+
+    def fits(label: str, text: Any) -> bool:
+        return taken and type(text) is str and _is_label(label) and _is_label(text)
+
+    if kept := kept_metadata(value, writing, fits, message, code="unsupported_field"):
         body["labels"] = kept
 
 
-def _takes_label(name: str, value: str, writing: Writing) -> bool:
-    return writing.dialect.get("labels") is True and all(
-        len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
-        for text in (name, value)
-    )
+def _is_label(text: str) -> bool:
+    return len(text) < 64 and text == text.lower() and all(c.isalnum() or c in "_-" for c in text)
 
-
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    **dict.fromkeys(_CONFIG_NAMES, _sampling),
-    "logprobs": _logprobs,
-    "stop": _stop,
-    "reasoning": _reasoning,
-    "response_format": _response_format,
-    "service_tier": _service_tier,
-    "metadata": _metadata,
-    "stream": lambda name, value, body, writing: None,  # the path says it
-}
 
 # -- options
 
@@ -712,7 +529,7 @@ _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
 def _object_to_wire(member: str, value: Wire, left: Wire, body: Wire, writing: Writing) -> None:
     """Writes the options among the members of an object, beside those that the request says itself."""
     present: Wire = body.get(member, {})
-    said = present.keys() | (FORMAT if not present.keys().isdisjoint(FORMAT) else ())
+    said = present.keys() | (_FORMATS if not present.keys().isdisjoint(_FORMATS) else ())
     taken = {name: option for name, option in left.items() if name in value and name not in said}
     more: Any = left.get("functionCallingConfig")
     if "functionCallingConfig" in said and type(more) is dict and more and more.keys().isdisjoint(CHOICE):
@@ -741,6 +558,70 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
     again = Members(_in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
     again.read(_ROWS, ("model", *_APART))
     return again.options.get(member)
+
+
+# ---------------------------------------------------------------------------------------------- rows
+
+
+_ROWS: Final[Rows] = {
+    "model": Row(TEXT, read=_read_model, says=("model",)),
+    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
+    "toolConfig": Row(
+        {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
+        read=_read_choice,
+        says=("tool_choice",),
+    ),
+    "generationConfig": Row(
+        {
+            "temperature": _number("temperature", 0, 2),
+            "topP": _number("top_p", 0, 1),
+            "topK": _number("top_k", 1, None),
+            "presencePenalty": _number("presence_penalty", -2, 1.99),
+            "frequencyPenalty": _number("frequency_penalty", -2, 1.99),
+            "maxOutputTokens": _number("max_output_tokens", 1, None, least=0),
+            "candidateCount": _number("n", 1, 8, least=1),
+            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=_seed),
+            "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
+            "stopSequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
+            "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
+            "responseMimeType": Row(TEXT, FORMAT, _read_format, plain=_is_json, write=_response_format),
+            "responseJsonSchema": Row(ANYTHING, FORMAT, _read_format, plain=is_taken),
+            "responseSchema": Row(OBJECT, FORMAT, _read_format),
+            "thinkingConfig": Row(
+                {
+                    "includeThoughts": Row(SWITCH, plain=()),
+                    "thinkingBudget": Row(INTEGER, plain=(-1, None)),
+                    "thinkingLevel": Row(TEXT, plain=_is_level),
+                },
+                REASONING,
+                parse=_reasoning_from_wire,
+                write=_reasoning,
+            ),
+        }
+    ),
+    "serviceTier": Row(TEXT, "service_tier", plain=_is_tier, write=_service_tier),
+    "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
+}
+_APART: Final = ("contents", "systemInstruction")
+_PLACES: Final = places(_ROWS)
+_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
+
+
+def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
+    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+    problem = wrong_member(NAME, options, _ROWS)
+    if problem is not None and problem.path is not None:
+        problem.path = _path_as_sent(problem.path, encoding.get("snake") or {})
+    return problem
+
+
+def _path_as_sent(path: str, names: Mapping[str, str]) -> str:
+    """A pointer in the names that the members of the body had."""
+    place, sent = "", ""
+    for step in path.split("/")[1:]:
+        sent += "/" + names.get(place + step, step)
+        place += f"{step}/"
+    return sent
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -36,7 +36,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path, difference, pointer
+from interlingua.canonical.loss import Entry, Loss, Path, difference, pointer
 
 
 def cite(blocks: list[Block], candidate: Wire, endpoint: Endpoint) -> int:
@@ -110,7 +110,7 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
 
 
 Response = dict[str, Any]
-Entries = list[dict[str, Any]]
+Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 

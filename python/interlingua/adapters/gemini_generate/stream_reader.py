@@ -10,7 +10,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, within
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, decoded, failed
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part
@@ -21,9 +21,7 @@ from interlingua.adapters.gemini_generate.responses import (
     cite,
     usage_from_wire,
 )
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
 
@@ -44,23 +42,15 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.ids = ids
-        self.body: Wire = {}
         self.choices: dict[int, _Choice] = {}
 
     def numbers(self) -> list[int]:
         """The indices of the candidates that have begun."""
         return list(self.choices)
 
-    def patch(self, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
         """Takes a chunk."""
-        try:
-            chunk = json.loads(frame.data)
-        except InvalidRequest:
-            if frame.data.strip() == "[DONE]":
-                return None  # no part of this wire, but some gateways send it
-            raise
-        if type(chunk) is list and len(chunk) == 1:
-            chunk = chunk[0]
+        chunk = data[0] if type(data) is list and len(data) == 1 else data
         if type(chunk) is not dict:
             raise TypeError("chunk")
         if "error" in chunk and "candidates" not in chunk:
@@ -136,17 +126,15 @@ class _Answer(Answer):
         return failed(self._response())
 
 
-class _Call:
-    """A call whose arguments arrive in pieces: values by path."""
+class _Call(Part):
+    """A call whose arguments arrive in pieces: values by path, and the paths whose text goes on."""
 
-    def __init__(self, block: Block) -> None:
-        self.block = block
-        self.arguments: dict[str, Any] = dict(block["input"])
-        self.open: set[str] = set()  # paths whose text goes on
+    __slots__ = ("arguments", "open")
 
-    def so_far(self) -> Block:
-        """The call with the arguments that have come."""
-        return {**self.block, "input": self.arguments}
+    def __init__(self, arguments: Wire, index: int) -> None:
+        super().__init__("call", {}, index)
+        self.arguments = dict(arguments)
+        self.open: set[str] = set()
 
 
 class _Choice(Blocks):
@@ -157,9 +145,6 @@ class _Choice(Blocks):
         self.reading = reading
         self.members: Wire = {}
         self.around: Wire = {}  # the members of the content beside its parts
-        self.kind = ""  # text or thinking, while such a block is open
-        self.texts: list[str] = []
-        self.call: _Call | None = None
         self.finished = False
 
     def take(self, candidate: Wire) -> None:
@@ -180,10 +165,9 @@ class _Choice(Blocks):
             for part in content.get("parts") or ():
                 if None in part.values():
                     part = {name: value for name, value in part.items() if value is not None} or part
-                text = part.get("text")
-                if self.kind == "text" and len(part) == 1 and type(text) is str and text:
-                    self.texts.append(text)  # most parts are these
-                    self.more(len(self.content) - 1, "text", text)
+                text, told = part.get("text"), self.told
+                if told is not None and told.kind == "text" and len(part) == 1 and type(text) is str and text:
+                    self.say(told, text)  # most parts are these
                 else:
                     self._part(part)
                 if self.finished and text != "":
@@ -198,8 +182,8 @@ class _Choice(Blocks):
         if type(text) is str and within(part, _TEXT_PART):
             if text:
                 self._say("thinking" if part.get("thought") is True else "text", text)
-        elif type(call) is dict and self.call is not None and "name" not in call:
-            self._continue(self.call, call)
+        elif type(call) is dict and isinstance(told := self.told, _Call) and "name" not in call:
+            self._continue(told, call)
         else:
             self.pause()
             if type(call) is dict and ("partialArgs" in call or call.get("willContinue") is True) and "name" in call:
@@ -208,12 +192,10 @@ class _Choice(Blocks):
                 self._put_whole(part)
 
     def _say(self, kind: str, text: str) -> None:
-        if kind != self.kind:
-            self.pause()
-            self.kind, self.texts = kind, []
-            self.begin({"type": kind, "text": ""})
-        self.texts.append(text)
-        self.more(len(self.content) - 1, kind, text)
+        told = self.told
+        if told is None or told.kind != kind:
+            told = self.open(kind, {"type": kind, "text": ""})
+        self.say(told, text)
 
     def _put_whole(self, part: Wire) -> None:
         block = block_from_part(part, MODEL, self.reading)
@@ -221,23 +203,18 @@ class _Choice(Blocks):
         self.whole(block, arguments=arguments_text(block["input"]) if calls else "")
 
     def pause(self) -> None:
-        """Ends what is being told."""
-        if self.call is not None:
-            block = self.call.so_far()
-            if block["input"]:
-                self.more_arguments(len(self.content) - 1, block["id"], arguments_text(block["input"]))
-        elif self.kind:
-            block = self._text()
-        else:
-            return
-        self.call, self.kind = None, ""
-        self.end(len(self.content) - 1, block)
+        """What is being told ends; a call of which all arguments have come says them."""
+        told = self.told
+        if isinstance(told, _Call) and told.arguments:
+            self.more(told.index, arguments_text(told.arguments))
+        super().pause()
 
-    def _text(self) -> Block:
-        """The text that arrived in pieces, as one part would have been read."""
-        text = "".join(self.texts)
-        part: Wire = {"text": text, "thought": True} if self.kind == "thinking" else {"text": text}
-        return block_from_part(part, MODEL, self.reading)
+    def read(self, part: Part) -> Block:
+        """A text that arrived in pieces, as one part would have been read; a call with the arguments that have come."""
+        if isinstance(part, _Call):
+            return {**self.content[part.index], "input": part.arguments}
+        raw: Wire = {"text": part.text, "thought": True} if part.kind == "thinking" else {"text": part.text}
+        return block_from_part(raw, MODEL, self.reading)
 
     def _cite(self, first: int) -> None:
         """Puts the sources on the last text, if it has not ended before they were named."""
@@ -255,9 +232,8 @@ class _Choice(Blocks):
         if block["type"] != "tool_use":
             self._put_whole(part)
             return
-        self.begin({**block, "input": {}})
-        self.call = _Call(block)
-        self._continue(self.call, call)
+        begun = self.told = _Call(block["input"], self.begin({**block, "input": {}}))
+        self._continue(begun, call)
 
     def _continue(self, open_call: _Call, call: Wire) -> None:
         """More of a call; one that does not say that it goes on is complete."""
@@ -267,13 +243,6 @@ class _Choice(Blocks):
             self.pause()
 
     # -- the end
-
-    def settle(self) -> None:
-        """What was being told ends as far as it came."""
-        if self.call is not None:
-            self.content[-1] = self.call.so_far()
-        elif self.kind:
-            self.content[-1] = self._text()
 
     def candidate(self) -> Wire:
         """The candidate as a unary answer has it, but for its parts."""

@@ -1,7 +1,7 @@
 """The words of the wire and its limits."""
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._order import TURN, Wanted
@@ -31,17 +31,6 @@ EFFORTS: Final = ("minimal", "low", "medium", "high", "xhigh")
 BUDGETS: Final = {"minimal": 512, "low": 1024, "medium": 8192, "high": 24576, "xhigh": 24576}
 MOST_STOPS: Final = 5
 SEEDS: Final = 2**31  # below, and from its negative on
-RANGES: Final[dict[str, tuple[Any, Any]]] = {
-    "temperature": (0, 2),
-    "top_p": (0, 1),
-    "presence_penalty": (-2, 1.99),
-    "frequency_penalty": (-2, 1.99),
-    "top_k": (1, None),
-    "n": (1, 8),
-    "top_logprobs": (0, 20),
-    "max_output_tokens": (1, None),
-    "seed": (-SEEDS, SEEDS - 1),
-}
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
 FINISH: Final = {

@@ -6,7 +6,6 @@ JSON Schema. `parametersJsonSchema` and `responseJsonSchema` hold a part of JSON
 with an equal inside that part are rewritten, the others are left out, said in the description, and reported each.
 """
 
-from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, Final
 
@@ -20,14 +19,29 @@ from interlingua.adapters._kit import (
     report_unknown,
     within,
 )
+from interlingua.adapters._schema import (
+    DEEPEST,
+    LIMIT,
+    LISTED,
+    NAMED,
+    SINGLE,
+    Gone,
+    Places,
+    Schema,
+    anything,
+    are_texts,
+    as_object,
+    const_as_enum,
+    leave_out,
+    rename,
+    replace,
+    with_parts,
+)
 from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.gemini_generate.context import Reading, Writing, members_to_wire, report_cache
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, SNAKE, TYPE_NUMBERS, camelised
-from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
-
-Schema = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------- schemas, from the wire
 
@@ -73,16 +87,21 @@ _TYPES: Final = frozenset(("string", "number", "integer", "boolean", "array", "o
 _PLAIN: Final[dict[str, type]] = {
     **dict.fromkeys(("description", "title", "format", "$id", "$anchor"), str),
     **dict.fromkeys(("minimum", "maximum", "minItems", "maxItems"), int),
-    "enum": list,
+    **dict.fromkeys(("anyOf", "oneOf", "prefixItems", "enum"), list),
+    **dict.fromkeys(("properties", "$defs", "items", "additionalProperties"), dict),
 }
 """Keywords that the wire takes, whatever a value of this type says."""
-_NUMBERS: Final = (int, float, Decimal)
+_PLACES: Final[Places] = {
+    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
+    **dict.fromkeys(("anyOf", "oneOf", "prefixItems"), LISTED),
+    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
+}
 _SILENT: Final = frozenset(
     ("$schema", "$comment", "default", "examples", "example", "deprecated", "readOnly", "writeOnly", "strict")
 )
 """Keywords that hold an answer to nothing: without them the same values satisfy the schema. `strict` is no keyword: it is a member of a
 tool that callers of OpenAI often put into the schema."""
-
+_NEEDLESS: Final[Gone] = ("schema_rewritten", "representation", False)
 _MOST_LEVELS: Final = 64
 
 
@@ -99,100 +118,62 @@ def _fits(schema: Any, level: int) -> bool:
         return True
     members: Schema = schema
     for name, value in members.items():
-        if type(value) is _PLAIN.get(name):
+        kind = type(value)
+        if not (kind is _PLAIN.get(name) or _takes(name, value)):
+            return False
+        if kind is not dict and kind is not list:
             continue
-        match name:
-            case "type" if type(value) is str:
-                fits = value in _TYPES
-            case "properties" | "$defs":
-                fits = type(value) is dict and _all_fit(value.values(), level + 1)
-            case "items":
-                fits = _fits(value, level + 1)
-            case "additionalProperties":
-                fits = type(value) is bool or _fits(value, level + 1)
-            case "anyOf" | "oneOf" | "prefixItems":
-                fits = type(value) is list and _all_fit(value, level + 1)
-            case _:
-                fits = _holds(name, value)
-        if not fits:
-            return False
+        place = _PLACES.get(name)
+        if place is None:
+            continue
+        for part in (value,) if place == SINGLE else value if place == LISTED else value.values():
+            if not _fits(part, level + 1):
+                return False
     return True
 
 
-def _all_fit(schemas: Iterable[Any], level: int) -> bool:
-    for schema in schemas:  # noqa: SIM110 a generator costs more than what it asks
-        if not _fits(schema, level):
-            return False
-    return True
-
-
-def _holds(name: str, value: Any) -> bool:
-    """Whether a keyword is one that the wire takes, without schemas in it, and has a value that a schema has there."""
+def _takes(name: str, value: Any) -> bool:
+    """Whether a keyword is one that the wire takes, and has a value that a schema has there; the schemas in it are not looked
+    at."""
     if type(value) is _PLAIN.get(name):
         return True
     match name:
         case "type" if type(value) is str:
             return value in _TYPES
         case "type":
-            return _are_texts(value) and len(value) > 0 and _TYPES.issuperset(value)
+            return are_texts(value) and len(value) > 0 and _TYPES.issuperset(value)
         case "required" | "propertyOrdering":
-            return _are_texts(value)
+            return are_texts(value)
         case "minimum" | "maximum" | "minItems" | "maxItems":
-            return type(value) in _NUMBERS
+            return type(value) is float or type(value) is Decimal
+        case "additionalProperties":
+            return type(value) is bool
         case _:  # a reference, or a keyword that the wire does not take
             return False
 
 
-def _are_texts(value: Any) -> bool:
-    if type(value) is not list:
-        return False
-    for text in value:  # noqa: SIM110 a generator costs more than what it asks
-        if type(text) is not str:
-            return False
-    return True
-
-
-def fitted(schema: Schema, loss: Loss, path: Path) -> Schema:
+def fitted(schema: Any, loss: Loss, path: Path) -> Any:
     """The schema in the part of JSON Schema that the wire takes; the same object when nothing had to change."""
-    return schema if _fits(schema, 0) else _fitted(schema, loss, path, 0)
-
-
-def _fitted(schema: Schema, loss: Loss, path: Path, level: int) -> Schema:
-    if level > _MOST_LEVELS:
+    if _fits(schema, 0) or len(path) > DEEPEST:
         return schema
-    made = {name: _inner(schema, name, loss, (*path, name), level + 1) for name in schema}
-    if type(schema.get("$ref")) is str:
+    if type(schema) is not dict:
+        return anything(schema, loss, path)
+    places = {**_PLACES, **{name: LISTED for name, _ in _RENAMED if _is_renamed(schema, name)}}
+    made = with_parts(schema, places, path, lambda part, where: fitted(part, loss, where))
+    if made.get("items") is True:
+        made["items"] = anything(True, loss, (*path, "items"))
+    if type(made.get("$ref")) is str:
         _stand_alone(made, loss, path)
     else:
         _rewrite(made, loss, path)
-        _leave_out(made, loss, path)
+        gone = {name: _gone(name, value) for name, value in made.items() if not _takes(name, value)}
+        leave_out(made, gone, loss, path)
     return made
 
 
-def _inner(schema: Schema, name: str, loss: Loss, path: Path, level: int) -> Any:
-    """The value of a keyword, with the schemas in it fitted."""
-    value = schema[name]
-    match name:
-        case "properties" | "$defs" | "definitions" if type(value) is dict:
-            return {key: _part(part, loss, (*path, key), level) for key, part in value.items()}
-        case "anyOf" | "oneOf" | "prefixItems" if type(value) is list:
-            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
-        case "items" | "allOf" if _is_renamed(schema, name):
-            return [_part(part, loss, (*path, at), level) for at, part in enumerate(value)]
-        case "items" if value is True:
-            return _part(value, loss, path, level)
-        case "items" | "additionalProperties" if type(value) is dict:
-            return _fitted(value, loss, path, level)
-        case _:
-            return value
-
-
-def _part(part: Any, loss: Loss, path: Path, level: int) -> Schema:
-    if type(part) is dict:
-        return _fitted(part, loss, path, level)
-    code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")
-    loss.replace(path, {}, code, severity, "the target takes an object as a schema: any value is the empty one")
-    return {}
+def _gone(name: str, value: Any) -> Gone:
+    silent = name in _SILENT or value is None or (name == "nullable" and value is False)
+    return _NEEDLESS if silent else LIMIT
 
 
 # -- references
@@ -205,15 +186,11 @@ def _stand_alone(made: Schema, loss: Loss, path: Path) -> None:
         made["$ref"] = "#/$defs/" + target.removeprefix("#/definitions/")
         loss.replace((*path, "$ref"), made["$ref"], "schema_rewritten", "representation", "definitions have one place")
     _unite_definitions(made, loss, path)
-    for name in [name for name in made if not _stands_beside(name, made[name])]:
+    for name in [name for name in made if not (name == "$ref" or (name[:1] == "$" and _takes(name, made[name])))]:
         del made[name]
         weak = name not in _SILENT and name not in ("description", "title")
         code, severity = ("schema_weakened", "weakened") if weak else ("schema_rewritten", "representation")
         loss.drop((*path, name), code, severity, "a reference stands alone")
-
-
-def _stands_beside(name: str, value: Any) -> bool:
-    return name == "$ref" or (name == "$defs" and type(value) is dict) or (name[:1] == "$" and _holds(name, value))
 
 
 def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
@@ -221,11 +198,10 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
     older = made.get("definitions")
     if type(older) is not dict:
         return
-    message = "definitions have one place"
     if "$defs" not in made:
-        made["$defs"] = made.pop("definitions")
-        loss.move((*path, "definitions"), (*path, "$defs"), "schema_rewritten", "representation", message)
+        rename(made, "definitions", "$defs", loss, path)
     elif type(there := made["$defs"]) is dict and there.keys().isdisjoint(older):
+        message = "definitions have one place"
         for name in older:
             loss.move(
                 (*path, "definitions", name), (*path, "$defs", name), "schema_rewritten", "representation", message
@@ -236,9 +212,11 @@ def _unite_definitions(made: Schema, loss: Loss, path: Path) -> None:
 
 # -- keywords
 
+_RENAMED: Final = (("items", "prefixItems"), ("allOf", "anyOf"))
+"""Lists of schemas that have an equal: those of a tuple, and a lone one of which all hold."""
+
 
 def _is_renamed(schema: Schema, name: str) -> bool:
-    """Whether schemas stand in a list under a name that has an equal: those of a tuple, and a lone one of which all hold."""
     value = schema.get(name)
     if type(value) is not list:
         return False
@@ -248,84 +226,30 @@ def _is_renamed(schema: Schema, name: str) -> bool:
 def _rewrite(made: Schema, loss: Loss, path: Path) -> None:
     """Keywords that have an equal on the wire."""
     _unite_definitions(made, loss, path)
-    for name, equal, message in _RENAMED:
+    for name, equal in _RENAMED:
         if _is_renamed(made, name):
-            made[equal] = made.pop(name)
-            loss.move((*path, name), (*path, equal), "schema_rewritten", "representation", message)
-    if "const" in made and "enum" not in made:
-        message = "a constant is the one value of an enumeration"
-        _replace(made, "const", "enum", [made["const"]], message, loss, path)
+            rename(made, name, equal, loss, path)
+    const_as_enum(made, loss, path)
     kind = made.get("type")
     if type(kind) is str and kind.lower() in _TYPES:
         if kind.lower() != kind:
             made["type"] = kind.lower()
             loss.replace((*path, "type"), made["type"], "schema_rewritten", "representation", "types are in lower case")
         if made.get("nullable") is True:
-            _replace(made, "nullable", "type", [made["type"], "null"], "null is a type", loss, path)
+            replace(made, "nullable", "type", [made["type"], "null"], loss, path)
     for name, limit, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
         value = made.get(name)
         if made.get("type") == "integer" and type(value) is int and limit not in made:
-            _replace(made, name, limit, value + step, "the same limit of whole numbers", loss, path)
-
-
-_RENAMED: Final = (
-    ("items", "prefixItems", "the items of a tuple"),
-    ("allOf", "anyOf", "all of one are any of one"),
-)
-
-
-def _replace(made: Schema, name: str, equal: str, value: Any, message: str, loss: Loss, path: Path) -> None:
-    del made[name]
-    made[equal] = value
-    loss.drop((*path, name), "schema_rewritten", "representation", message)
-    loss.replace((*path, equal), value, "schema_rewritten", "representation", message)
-
-
-def _leave_out(made: Schema, loss: Loss, path: Path) -> None:
-    """Keywords that the wire does not take, or not with their value: what they say goes to the description."""
-    said: list[str] = []
-    for name in [name for name, value in made.items() if not (_holds_schemas(name, value) or _holds(name, value))]:
-        value = made.pop(name)
-        if name in _SILENT or value is None or (name == "nullable" and value is False):
-            message = "the same values satisfy the schema without it"
-            loss.drop((*path, name), "schema_rewritten", "representation", message)
-            continue
-        said.append(f"{name}: {json.dumps(value).decode()}")
-        message = "the target does not take this keyword; the description says it"
-        loss.drop((*path, name), "schema_weakened", "weakened", message)
-    if not said:
-        return
-    before = made.get("description")
-    text = f"{{{', '.join(said)}}}"
-    made["description"] = f"{before}\n\n{text}" if before else text
-    message = "the description says what the target does not take"
-    loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)
-
-
-def _holds_schemas(name: str, value: Any) -> bool:
-    """Whether a keyword has the schemas that the wire takes in it, fitted as they are."""
-    match name:
-        case "properties" | "$defs":
-            return type(value) is dict
-        case "anyOf" | "oneOf" | "prefixItems":
-            return type(value) is list
-        case "items":
-            return type(value) is dict
-        case "additionalProperties":
-            return type(value) is dict or type(value) is bool
-        case _:
-            return False
+            replace(made, name, limit, value + step, loss, path)
 
 
 def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema of a function's arguments: an object at the root."""
-    kind = schema.get("type")
-    if kind == "object" or type(schema.get("$ref")) is str:
+    if schema.get("type") == "object" or type(schema.get("$ref")) is str:
         return schema
-    same = kind is None or (type(kind) is list and "object" in kind)
-    code, severity = ("schema_rewritten", "representation") if same else ("schema_weakened", "weakened")
-    loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
-    return {**schema, "type": "object"}
+    made = dict(schema)
+    as_object(made, loss, path)
+    return made
 
 
 Tool = dict[str, Any]

@@ -26,7 +26,8 @@ from interlingua.adapters._order import (
     note_disorder,
     result_of,
 )
-from interlingua.adapters._verbatim import Items, came_without, keep_item
+from interlingua.adapters._spelling import Spelt, read_elements
+from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
 from interlingua.adapters.ollama_chat.blocks import (
     answered_image,
     image_from_wire,
@@ -446,22 +447,23 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     reading.unusual = reading.unusual or role != written or type(content) is not str
     if len(message) == 2 and type(content) is str and role != "tool":
         return {"role": role, "content": [{"type": "text", "text": content}]}
-    calls = message.get("tool_calls")
-    if len(message) == 3 and type(content) is str and type(calls) is list and calls and role == "assistant":
-        blocks: list[Block] = [{"type": "text", "text": content}] if content else []
-        return {"role": role, "content": blocks + [call_from_wire(call, reading) for call in calls]}
     if role == "tool":
         return _result_from_wire(message, reading)
-    reading.unusual = reading.unusual or not all(message.get(name, True) for name in _LISTS)
     known = _ASSISTANT if role == "assistant" else _PLAIN
-    return _with_fields({"role": role, "content": _blocks(message, role, reading)}, _fields(message, known), reading)
+    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
+    read: Message = {"role": role, "content": _blocks(message, role, reading, spelt)}
+    _with_fields(read, _fields(message, known), reading)
+    keep_spelt(read, spelt, reading.endpoint)
+    return read
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
     said = message.get("role") == "assistant" and type(message.get("content")) is str
     reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
-    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, answer=True)}
+    spelt: Spelt = {}
+    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spelt, answer=True)}
+    reading.unusual = reading.unusual or bool(spelt)
     return _with_fields(read, _fields(message, _ASSISTANT), reading)
 
 
@@ -481,8 +483,8 @@ def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
     return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
-def _blocks(message: Wire, role: str, reading: Reading, *, answer: bool = False) -> list[Block]:
-    """Thinking, images, text, calls."""
+def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer: bool = False) -> list[Block]:
+    """Thinking, images, text, calls; what says nothing beside them goes to `spelt`."""
     blocks: list[Block] = []
     calls = None
     if role == "assistant":
@@ -498,7 +500,7 @@ def _blocks(message: Wire, role: str, reading: Reading, *, answer: bool = False)
         raise TypeError(content)
     if content or (content == "" and not (blocks or calls or answer)):
         blocks.append({"type": "text", "text": content})
-    return blocks + [call_from_wire(call, reading) for call in _list(calls or [])]
+    return blocks + read_elements(call_from_wire, _list(calls or []), reading, CALLS, "type", spelt)
 
 
 def _list(value: Any) -> list[Any]:
@@ -514,11 +516,12 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
-    reading.unusual = reading.unusual or wire_id is None or name is None or not message.get("images", True)
+    usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
+    reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
     fields = _fields(message, _TOOL) or {}
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
-    blocks = _blocks(message, "tool", reading)
+    blocks = _blocks(message, "tool", reading, {})
     block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
     if _open_envelope(blocks):
         block["is_error"] = True

@@ -3,24 +3,20 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import keep_read
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
-    expect,
-    malformed,
-    mapped_severity,
     report_foreign_options,
     report_foreign_state,
     report_own_state,
     report_parallel,
-    report_unknown,
 )
 from interlingua.adapters._members import (
     COUNT,
     INTEGER,
     LIST,
     NUMBER,
+    REASONING,
     SWITCH,
     SWITCH_OR_TEXT,
     TEXT,
@@ -30,26 +26,21 @@ from interlingua.adapters._members import (
     Members,
     Row,
     Rows,
-    Writer,
     model_to_wire,
+    places,
     read_model,
-    scalar,
     whole,
-    within,
-    within_limit,
     write_members,
+    write_nothing,
     wrong_member,
 )
-from interlingua.adapters._structured import escape_reserved, extract_format, write_with_format
+from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
+from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, tools_reader, unmeasured
+from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.ollama_chat.tables import (
-    LEVELS,
-    NAME,
-    OPTIONS,
-    Reading,
-    Writing,
-)
+from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -57,9 +48,6 @@ from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Request = dict[str, Any]
-
-_MOST_LOGPROBS: Final = 20
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -69,26 +57,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return escape_reserved(request, endpoint, _with_format)
+    return request_to_wire(request, endpoint, _written)
 
 
-def _with_format(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    if "response_format" in request:
-        return write_with_format(request, endpoint, _written)
-    return _written(request, endpoint)
-
-
-def _written(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    loss = Loss(request.get("loss_policy"))
-    try:
-        body = _body(request, endpoint, loss)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the request has an unexpected shape", adapter=NAME) from problem
-    return {"method": "POST", "path": "/api/chat", "headers": {}, "body": body}, loss.entries
-
-
-def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.same_origin:
@@ -99,7 +71,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     _BODY.put_back(body, writing)
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
-    return body
+    return posted("/api/chat", body)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -108,7 +80,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         report_choice(request["tool_choice"], writing.loss)
-    write_members(request, body, _WRITERS, writing)
+    write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     sampling: Wire = body.pop("options", {})
@@ -117,45 +89,14 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["options"] = sampling
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-        return
-    if name == "max_output_tokens":
-        value = within_limit(name, value, writing)
-    if value != []:
-        body.setdefault("options", {})[OPTIONS.there[name]] = value
-
-
-def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if writing.refuses("logprobs", name):
-        writing.report_refused(name, value)
-    else:
-        body[name] = within(name, value, 0, _MOST_LOGPROBS, writing, "limit_exceeded")
-
-
-# -- reasoning
-
-
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    value = {key: item for key, item in value.items() if item is not None}
-    if not value:
-        return
-    if writing.refuses("thinking", name):
-        writing.loss.drop((name,), "unsupported_model", "weakened", "the model takes no reasoning settings")
+    value = asked(value)
+    if not value or refuses_reasoning(value, "thinking", writing):
         return
     think = _think(value)
     if think is not None:
         body["think"] = think
-    written = _think_from_wire(think)
-    if written == value:
-        return
-    message = "reasoning is asked for in the target's terms"
-    if written:
-        writing.loss.replace((name,), written, "reasoning_mapped", mapped_severity(value, written), message)
-    else:
-        message = "the target has no such setting of reasoning; ask for an effort"
-        writing.loss.drop((name,), "reasoning_mapped", "weakened", message)
+    report_wish(value, _think_from_wire(think) or NOTHING, writing)
 
 
 _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
@@ -170,62 +111,20 @@ def _think(value: Mapping[str, Any]) -> bool | str | None:
         level = _LEVEL_FOR.get(effort, effort)
         return level if level in LEVELS else True
     if budget is not None:
-        return "low" if budget <= 2_048 else "medium" if budget <= 16_384 else "high"
+        return level_of(budget)
     return True if mode is not None else None
 
 
-def _think_from_wire(value: Any) -> dict[str, Any] | None:
-    match value:
-        case True:
-            return {"mode": "enabled"}
-        case False:
-            return {"mode": "disabled"}
-        case "low" | "medium" | "high" | "max":
-            return {"effort": value}
-        case _:
-            return None
-
-
-# -- the form of the answer
-
-
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    loss, kind = writing.loss, value["type"]
-    if kind == "text":
+    if value["type"] == "text":
         return
-    if writing.refuses("structured_output", name) and kind == "json_schema":
+    if writing.refuses("structured_output", name) and value["type"] == "json_schema":
         message = "the answer is asked for as a JSON object without a schema"
-        loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
+        writing.loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
         body["format"] = "json"
         return
-    report_unknown(value, _FORMAT, loss, (name,))
-    schema = (value.get("schema") or None) if kind == "json_schema" else None
-    if kind == "json_schema" and schema is None:
-        message = "without a schema the answer is asked for as a JSON object"
-        loss.replace((name, "type"), "json", "unsupported_value", "weakened", message)
-    for member, severity in (
-        ("name", "representation"),
-        ("description", "weakened"),
-        ("strict", "representation"),
-        ("schema", "representation"),
-    ):
-        said = value.get(member) is not None and value[member] is not False
-        if said and not (member == "schema" and schema is not None):
-            message = f"the form of an answer has no {member} on this wire"
-            loss.drop((name, member), "unsupported_field", severity, message)
+    schema = asked_schema(value, writing)
     body["format"] = "json" if schema is None else schema
-
-
-_FORMAT: Final = frozenset(("type", "name", "description", "schema", "strict"))
-
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    **dict.fromkeys(OPTIONS.there, _sampling),
-    "reasoning": _reasoning,
-    "response_format": _response_format,
-    "logprobs": scalar,
-    "top_logprobs": _top_logprobs,
-    "stream": lambda name, value, body, writing: None,
-}
 
 
 # -- options
@@ -315,24 +214,18 @@ def from_wire_request(
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     messages_may, reading.unusual = reading.unusual, False
-    try:
-        request = _read_members(body, reading)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise malformed("the request") from problem
+    request = _read_members(body, reading)
     request["messages"] = messages
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
-    encoding: dict[str, Any] = {}
-    keep_read(request, encoding)
-    request["provider_state"] = endpoint.state(encoding=encoding)
-    _BODY.keep(request, body, endpoint)
+    keep_request(request, body, {}, endpoint, _BODY)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
-        writing = Writing(request, Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect), Loss())
+        writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
             messages_to_wire(request, writing, read=body.get("messages") or [])
         if tools_may:
@@ -347,38 +240,21 @@ def _read_members(body: Wire, reading: Reading) -> Request:
     return members.request
 
 
-def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
+def _limit_from_wire(value: Any) -> int | None:
     limit = whole(value)
-    if limit is None or limit < 0:
-        return False  # -1 and -2 have meanings of their own
-    members.request["max_output_tokens"] = limit
-    return True
+    return None if limit is None or limit < 0 else limit  # -1 and -2 have meanings of their own
 
 
-def _read_think(name: str, value: Any, members: Members[Reading]) -> bool:
-    read = _think_from_wire(value) if isinstance(value, (bool, str)) else None
-    if read is not None:
-        members.request["reasoning"] = read
-    return read is not None
+def _think_from_wire(value: Any) -> dict[str, Any] | None:
+    if type(value) is bool:
+        return {"mode": "enabled" if value else "disabled"}
+    return {"effort": value} if value in LEVELS else None
 
 
-def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    if value == "" or value == {}:
-        return True
-    if isinstance(value, dict):
-        members.request["response_format"] = {"type": "json_schema", "schema": value}
-    elif value == "json":
-        members.request["response_format"] = {"type": "json"}
-    else:
-        return False
-    return True
-
-
-def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    if not isinstance(value, list):
-        return False
-    members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
-    return True
+def _format_from_wire(value: Any) -> dict[str, Any] | None:
+    if type(value) is dict:
+        return {"type": "json_schema", "schema": value}
+    return {"type": "json"} if value == "json" else None
 
 
 def _is_think(value: Any, _: Wire) -> bool:
@@ -392,15 +268,15 @@ def _is_format(value: Any, _: Wire) -> bool:
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, says=("model",), plain=()),
     "messages": Row(LIST, says=("messages",)),
-    "stream": Row(SWITCH, "stream", plain=()),
-    "think": Row(SWITCH_OR_TEXT, read=_read_think, says=("reasoning",), plain=_is_think),
-    "format": Row(TEXT_OR_OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
+    "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
+    "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
+    "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
     "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, _MOST_LOGPROBS)),
-    "tools": Row(LIST, read=_read_tools),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
+            "num_predict": Row(INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
             "temperature": Row(NUMBER, "temperature", plain=()),
             "top_p": Row(NUMBER, "top_p", plain=()),
             "top_k": Row(NUMBER, "top_k", plain=()),
@@ -411,7 +287,8 @@ _ROWS: Final[Rows] = {
         }
     ),
 }
-_READABLE: Final = frozenset((*_ROWS, *OPTIONS.back))
+_PLACES: Final = places(_ROWS)
+_READABLE: Final = frozenset((*_ROWS, *_ROWS["options"].kind))
 _BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
 
 

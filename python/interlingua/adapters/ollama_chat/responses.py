@@ -14,7 +14,7 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing, moment
 from interlingua.canonical.endpoint import Endpoint
@@ -97,7 +97,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if "message" not in body and body.get("error"):
-        raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids, salt_of(body))
     response = read_answer(body, reading)
     usual = body.get("done") is True and type(body.get("done_reason")) is str and None not in body.values()

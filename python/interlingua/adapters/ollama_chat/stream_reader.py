@@ -8,13 +8,12 @@ last one: without it the answer broke off.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Lane, decoded, partial
+from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, partial
 from interlingua.adapters.ollama_chat.blocks import answered_image
-from interlingua.adapters.ollama_chat.errors import error_from_body
+from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
 from interlingua.adapters.ollama_chat.tables import Reading
 from interlingua.adapters.ollama_chat.tools import call_from_wire
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -36,36 +35,28 @@ _SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
 
 
 class _Answer(Answer):
-    """The members of all lines, and the text or reasoning that is being told."""
+    """The members of all lines."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.body: Wire = {}
         self.message: Wire = {}
         self.logprobs: list[Any] = []
-        self.blocks = Blocks(0, self.due)
-        self.kind = ""
-        self.open = -1
-        self.pieces: list[str] = []
 
-    def patch(self, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
         """Takes a line."""
-        line = json.loads(frame.data)
-        if not isinstance(line, dict):
-            raise TypeError("line")
-        message = line.get("message")
-        if line.get("error") and not isinstance(message, dict):
-            self.fail(error_from_body(None, {}, line, self.endpoint))
+        message = data.get("message")
+        if data.get("error") and not isinstance(message, dict):
+            self.fail(read_error(200, {}, data, self.endpoint))
             return None
-        done = line.get("done")
+        done = data.get("done")
         if not self.begun and (message is not None or done):
-            self.reading.salt = salt_of(line)
-            self.start(line.get("model") or None, None)
-        for name, value in line.items():
+            self.reading.salt = salt_of(data)
+            self.start(data.get("model") or None, None)
+        for name, value in data.items():
             if name != "message" and value is not None:
                 self.body[name] = value
-        if isinstance(logprobs := line.get("logprobs"), list):
+        if isinstance(logprobs := data.get("logprobs"), list):
             self.logprobs += logprobs
         if message is not None:
             self._message(message)
@@ -88,26 +79,15 @@ class _Answer(Answer):
 
     def _say(self, kind: str, text: Any) -> None:
         if not isinstance(text, str):
-            raise TypeError(text)
-        if kind != self.kind:
-            self._close()
-            self.kind, self.pieces = kind, []
+            raise TypeError(kind)
+        told = self.blocks.told
+        if told is None or told.kind != kind:
             state = {"provider_state": self.endpoint.state()} if kind == "thinking" else {}
-            self.open = self.blocks.begin({"type": kind, "text": "", **state}, _LANES[kind])
-        self.pieces.append(text)
-        self.blocks.more(self.open, kind, text)
-
-    def _close(self) -> None:
-        """The text or reasoning that is being told ends."""
-        if self.kind:
-            self.blocks.end(self.open, self._settled())
-            self.kind = ""
-
-    def _settled(self) -> dict[str, Any]:
-        return {**self.blocks.content[-1], "text": "".join(self.pieces)}
+            told = self.blocks.open(kind, {"type": kind, "text": "", **state}, _LANES[kind])
+        self.blocks.say(told, text)
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
-        self._close()
+        self.blocks.pause()
         raw = block.get("input_raw")
         text = arguments_text(block["input"]) if block["type"] == "tool_use" and raw is None else raw or ""
         self.blocks.whole(block, (member, len(self.blocks.content)), text)
@@ -115,14 +95,12 @@ class _Answer(Answer):
     # -- the end
 
     def _complete(self) -> None:
-        self._close()
+        self.blocks.pause()
         response = self._response()
         if "usage" in response:
             self.tell_usage(response["usage"])
-        places = self.blocks.places()
-        if places is not None:
-            response["message"]["content"] = self.blocks.in_places()
-        self.complete(response, places)
+        response["message"]["content"] = self.blocks.in_places()
+        self.complete(response, self.blocks.places())
 
     def _response(self) -> dict[str, Any]:
         """What the body that says the same would read as, with the blocks that have been told."""
@@ -136,6 +114,5 @@ class _Answer(Answer):
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived; a text as far as it came."""
-        if self.kind:
-            self.blocks.content[-1] = self._settled()
+        self.blocks.settle()
         return partial(self.blocks.content, self.endpoint, self.body.get("model"))

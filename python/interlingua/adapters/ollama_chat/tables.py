@@ -7,26 +7,12 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import BiMap, WireIds
+from interlingua.adapters._kit import WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
-
-OPTIONS: Final = BiMap(
-    {
-        "max_output_tokens": "num_predict",
-        "temperature": "temperature",
-        "top_p": "top_p",
-        "top_k": "top_k",
-        "frequency_penalty": "frequency_penalty",
-        "presence_penalty": "presence_penalty",
-        "seed": "seed",
-        "stop": "stop",
-    }
-)
-"""Members of a request that stand in the wire's `options`."""
 
 FINISH: Final = {"stop": "stop", "length": "length"}
 """`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
@@ -64,16 +50,17 @@ class Reading:
 
     Results find their call by id, else by name, else, when they have no id, by their order among the open calls of the turn.
     `salt` tells apart the calls without ids of different answers, `unusual` that something may be written otherwise than it
-    came.
+    came. `without_ids` are the calls that have none, by their canonical ids.
     """
 
-    __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt", "unusual")
+    __slots__ = ("_ids", "_latest", "_met", "_open", "endpoint", "names", "salt", "unusual", "without_ids")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, salt: str = "") -> None:
         self.endpoint = endpoint
         self.salt = salt
         self.unusual = False
         self.names: dict[str, str] = {}
+        self.without_ids: set[str] = set()
         self._ids = ids
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}
@@ -88,7 +75,9 @@ class Reading:
         canonical = self._canonical(f"{self.salt}/{name}" if wire_id is None else wire_id)
         self.names[canonical] = name
         self._open.append((wire_id, canonical))
-        if wire_id is not None:
+        if wire_id is None:
+            self.without_ids.add(canonical)
+        else:
             self._latest[wire_id] = canonical
         return canonical
 

@@ -32,10 +32,11 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import Members, whole
-from interlingua.adapters._openai_members import effort, report_reasoning, takes_reasoning
+from interlingua.adapters._openai_members import effort, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
-from interlingua.adapters._spelling import without_index
-from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing, keep_whole
+from interlingua.adapters._reasoning import asked, report_wish
+from interlingua.adapters._spelling import read_elements
+from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"
@@ -163,8 +164,7 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
     if DETAILS in message:
         details = message[DETAILS]
         if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
-            blocks = [detail_from_wire(item, reading) for item in without_index(details, DETAILS, kept.spelt)]
-            keep_whole(blocks, details, DETAILS, kept.spelt)
+            blocks = read_elements(detail_from_wire, details, reading, DETAILS, "index", kept.spelt)
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         elif details:
             kept.fields[DETAILS] = details
@@ -263,10 +263,8 @@ def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
 
 def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Asks for reasoning as the provider is asked for it."""
-    value = {key: item for key, item in value.items() if item is not None}
-    if not value:
-        return
-    if not takes_reasoning(name, writing):
+    value = asked(value)
+    if not value or not takes_reasoning(name, writing):
         return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     if control == "none":
@@ -281,9 +279,9 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
             written = _thinking_switch(value, body)
         case _:
             written = {}
-            if (asked := effort(value, writing)) is not None:
-                written["effort"] = body["reasoning_effort"] = asked
-    report_reasoning(name, value, written, writing)
+            if (word := effort(value, writing)) is not None:
+                written["effort"] = body["reasoning_effort"] = word
+    report_wish(value, written, writing)
 
 
 def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
@@ -318,8 +316,8 @@ def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> 
     if mode in ("enabled", "disabled"):
         written["mode"] = mode
         body["thinking"] = {"type": mode}
-    if value.get("effort") is not None and (asked := effort(value, writing)) is not None:
-        written["effort"] = body["reasoning_effort"] = asked
+    if value.get("effort") is not None and (word := effort(value, writing)) is not None:
+        written["effort"] = body["reasoning_effort"] = word
     return written
 
 
@@ -459,10 +457,8 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
     if found is None or not found[0]:
         return False
     read, rest = found
-    present: dict[str, Any] = members.request.get("reasoning", {})
-    if not read.keys().isdisjoint(present):
+    if not members.wish(read):
         return False
-    members.request["reasoning"] = {**present, **read}
     if rest:
         members.options[name] = rest
     return True

@@ -3,15 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    expect,
-    malformed,
-    report_foreign_state,
-    report_own_state,
-)
+from interlingua.adapters._as_read import record_quirk
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state
 from interlingua.adapters._members import (
     ANSWERS,
     ANYTHING,
@@ -20,6 +13,7 @@ from interlingua.adapters._members import (
     LIST,
     NUMBER,
     OBJECT,
+    REASONING,
     SWITCH,
     TEXT,
     TEXT_OR_OBJECT,
@@ -28,9 +22,9 @@ from interlingua.adapters._members import (
     Members,
     Row,
     Rows,
-    Writer,
     is_number,
     model_to_wire,
+    places,
     scalar,
     whole,
     within_limit,
@@ -38,7 +32,6 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._openai_members import (
-    MOST_LOGPROBS,
     SHARED_ROWS,
     SWITCHES,
     asked_format,
@@ -46,21 +39,29 @@ from interlingua.adapters._openai_members import (
     is_choice,
     is_effort,
     is_named_schema,
+    is_tier,
     is_verbosity,
-    metadata,
     record_names,
     sampling,
     schema_from_wire,
     schema_to_wire,
-    top_logprobs,
     verbosity,
     word,
 )
 from interlingua.adapters._openai_options import Options, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._requests import request_to_wire
-from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._requests import (
+    body_of,
+    keep_request,
+    posted,
+    request_to_wire,
+    tools_reader,
+    unmeasured,
+    unsaid_json,
+)
+from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, named_format, top_logprobs
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
@@ -100,12 +101,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return request_to_wire(
-        request, endpoint, _body, endpoint.dialect.get("path") or "/chat/completions", speaks_json=True
-    )
+    return request_to_wire(request, endpoint, _written, speaks_json=True)
 
 
-def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
@@ -116,7 +115,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     _BODY.put_back(body, writing)
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
-    return body
+    return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -125,7 +124,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
+    write_members(request, body, _PLACES, writing)
     effort_beside_tools(body, writing)
     if "options" in request:
         options_to_wire(request, body, _OPTIONS, writing)
@@ -225,29 +224,6 @@ def _read_options(body: Wire, writing: Target) -> Request:
     return _read_members(body, Reading(writing.endpoint, DERIVED_IDS)).request
 
 
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    "max_output_tokens": _limit,
-    "temperature": _sampling,
-    "top_p": _sampling,
-    "frequency_penalty": _sampling,
-    "presence_penalty": _sampling,
-    "top_k": _top_k,
-    "seed": _seed,
-    "stop": _stop,
-    "n": scalar,
-    "logprobs": _logprobs,
-    "top_logprobs": _top_logprobs,
-    "reasoning": settings_to_wire,
-    "response_format": _response_format,
-    "verbosity": verbosity,
-    "service_tier": _service_tier,
-    "user": scalar,
-    "metadata": metadata,
-    "cache": _cache,
-    "stream": _stream,
-}
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
@@ -258,29 +234,22 @@ def from_wire_request(
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
-    try:
-        members = _read_members(body, reading)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise malformed("the request") from problem
+    members = _read_members(body, reading)
     request, encoding = members.request, members.words
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    wanted = request.get("response_format") or NOTHING
-    silent = wanted.get("type") == "json" and not says_json([message["content"] for message in messages])
-    keep_read(request, encoding, *((UNSAID,) if silent else ()))
-    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_names(request, reading.names.values(), endpoint)
-    _BODY.keep(request, body, endpoint)
+    record_names(request, encoding, reading.names.values(), endpoint)
+    keep_request(request, body, encoding, endpoint, _BODY, *unsaid_json(request, messages))
     too_many = reading.breakpoints > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
     if messages_may or tools_may:
-        writing = Writing(request, Endpoint(NAME, endpoint.provider, None, endpoint.dialect), Loss())
+        writing = Writing(request, unmeasured(endpoint), Loss())
         if messages_may:
             messages_to_wire(request, writing, read=body["messages"])
         if tools_may:
@@ -326,13 +295,8 @@ def _read_limit(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-def _read_stop(name: str, value: Any, members: Members[Reading]) -> bool:
-    if isinstance(value, str):
-        value = [value]
-    elif not isinstance(value, list) or not all(isinstance(text, str) for text in value):
-        return False
-    members.request["stop"] = value
-    return True
+def _stops_from_wire(value: str | list[str]) -> list[str]:
+    return [value] if isinstance(value, str) else value
 
 
 def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -341,35 +305,14 @@ def _read_cache(name: str, value: Any, members: Members[Reading]) -> bool:
     return not kept
 
 
-def _read_format(name: str, value: Any, members: Members[Reading]) -> bool:
-    read = _format_from_wire(value)
-    if read is not None:
-        members.request["response_format"] = read
-    return read is not None
-
-
-def _format_from_wire(value: Any) -> dict[str, Any] | None:
+def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     match value:
-        case {"type": "text"} if len(value) == 1:
-            return {"type": "text"}
-        case {"type": "json_object"} if len(value) == 1:
-            return {"type": "json"}
         case {"type": "json_schema", "json_schema": dict(schema)} if len(value) == 2:
             return schema_from_wire(schema)
         case {"type": "json_schema" | "json_object", "schema": dict(schema)} if len(value) == 2:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return None
-
-
-def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    if not isinstance(value, list):
-        return False
-    try:
-        members.request["tools"] = [tool_from_wire(tool, members.reading) for tool in value]
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise malformed("a tool", "tools") from problem
-    return True
+            return named_format(value)
 
 
 def _read_functions(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -427,29 +370,33 @@ def _is_format(value: Wire, _: Wire) -> bool:
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "messages": Row(LIST, says=("messages",)),
-    "max_completion_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
-    "max_tokens": Row(COUNT, read=_read_limit, says=("max_output_tokens",), plain=(0, None)),
-    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2)),
-    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2)),
-    "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
-    "seed": Row(INTEGER, read=_read_seed, says=("seed",), plain=()),
-    "random_seed": Row(INTEGER, read=_read_seed, says=("seed",)),
-    "stop": Row(TEXT_OR_TEXTS, read=_read_stop, says=("stop",), plain=_are_stops),
+    "max_completion_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
+    "max_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
+    "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=_sampling),
+    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
+    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
+    "top_k": Row(NUMBER, "top_k", _read_top_k, write=_top_k),
+    "seed": Row(INTEGER, "seed", _read_seed, plain=(), write=_seed),
+    "random_seed": Row(INTEGER, "seed", _read_seed),
+    "stop": Row(TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=_stop),
     "n": Row(ANSWERS, "n", plain=(1, None)),
-    "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked),
-    "tools": Row(LIST, read=_read_tools),
+    "logprobs": Row(SWITCH, "logprobs", plain=(), write=_logprobs),
+    "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
+    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
     "functions": Row(LIST, read=_read_functions),
     "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=is_choice),
     "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
-    "response_format": Row(OBJECT, read=_read_format, says=("response_format",), plain=_is_format),
-    **{name: Row(ANYTHING, read=settings_from_wire, says=("reasoning",)) for name in SETTINGS},
-    "reasoning_effort": Row(TEXT, read=settings_from_wire, says=("reasoning",), plain=is_effort),
-    "verbosity": Row(TEXT, "verbosity", plain=is_verbosity),
-    "cache_control": Row(ANYTHING, read=_read_cache, says=("cache",)),
-    "stream": Row(SWITCH, "stream", plain=_is_stream),
+    "response_format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    **{name: Row(ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
+    "reasoning_effort": Row(TEXT, REASONING, settings_from_wire, plain=is_effort, write=settings_to_wire),
+    "verbosity": Row(TEXT, "verbosity", plain=is_verbosity, write=verbosity),
+    "service_tier": Row(TEXT, "service_tier", plain=is_tier, write=_service_tier),
+    "cache_control": Row(ANYTHING, "cache", _read_cache, write=_cache),
+    "stream": Row(SWITCH, "stream", plain=_is_stream, write=_stream),
     "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",), plain=_is_usual),
 }
+_PLACES: Final = places(_ROWS)
 _BODY: Final = Body(
     _ROWS,
     ("messages", "tools", "functions"),

@@ -15,7 +15,8 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._openai_errors import error_from_body, is_failure
+from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.openai_chat.tables import FINAL, FINISH, FINISH_BACK, NAME, Kept, Reading, Writing
@@ -200,7 +201,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
-        raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:
         raise InvalidAnswer("an answer needs choices", path="/choices", adapter=NAME)
     return unwrap_answer_call(read_response(body, endpoint, ids)), []

@@ -8,7 +8,7 @@ index under which it was told; where a whole answer has it, its lane says.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
-from interlingua.adapters._stream_reader import Blocks, Due, Lane, failed
+from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, failed
 from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, as_said, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -32,30 +32,30 @@ _CALLS_LANE: Final = 5
 _LEGACY_LANE: Final = 6
 
 
-class Call:
-    """A call that is being told: its members as they came, its argument text in pieces."""
+class Call(Part):
+    """A call that is being told: its members as they came, its argument text in pieces. Before it begins its index is -1."""
 
-    __slots__ = (
-        "arguments", "block", "canonical", "done", "extra", "id", "inner", "legacy", "number", "pieces", "type",
-    )  # fmt: skip
+    __slots__ = ("arguments", "canonical", "done", "extra", "id", "legacy", "number", "type")
 
     def __init__(self, number: int | None, *, legacy: bool = False) -> None:
+        super().__init__("call", {})
         self.number = number
         self.legacy = legacy
         self.id: str | None = None
         self.type: str | None = None
-        self.inner: Wire = {}
         self.extra: Wire = {}
-        self.pieces: list[str] = []
         self.arguments: dict[str, Any] | None = None
-        self.block: int | None = None
         self.canonical = ""
         self.done = False
 
     @property
     def name(self) -> str:
         """The name, once it has come."""
-        return self.inner.get("name", "")
+        return self.raw.get("name", "")
+
+    def has_begun(self) -> bool:
+        """Whether its block has begun."""
+        return self.index >= 0
 
     def may_be_run(self) -> bool:
         """Whether it is a call as the contract knows them; any other is told when it is whole, as an item of the provider."""
@@ -63,22 +63,22 @@ class Call:
 
     def is_whole(self) -> bool:
         """Whether the arguments are an object already: what follows under the same index is then another call."""
-        return self.arguments is not None or parse_arguments("".join(self.pieces)) is not None
+        return self.arguments is not None or parse_arguments(self.text) is not None
 
     def wants_more(self) -> bool:
         """Whether the arguments have begun to be told, or have yet to begin, and are no object so far."""
-        return self.arguments is None and ("".join(self.pieces).strip() == "" or not self.is_whole())
+        return self.arguments is None and (self.text.strip() == "" or not self.is_whole())
 
     def wire(self) -> Wire:
         """The call as a whole answer would have it."""
-        text: Any = "".join(self.pieces) if self.arguments is None else self.arguments
+        text: Any = self.text if self.arguments is None else self.arguments
         if self.legacy:
-            return {**self.inner, "arguments": text}
-        if not (self.may_be_run() or self.inner or text):
+            return {**self.raw, "arguments": text}
+        if not (self.may_be_run() or self.raw or text):
             return self._with_id({"type": self.type, **self.extra})
         kind = "custom" if self.type == "custom" else "function"
         member = "input" if kind == "custom" else "arguments"
-        return self._with_id({"type": self.type or "function", kind: {**self.inner, member: text}, **self.extra})
+        return self._with_id({"type": self.type or "function", kind: {**self.raw, member: text}, **self.extra})
 
     def _with_id(self, call: Wire) -> Wire:
         if self.id is not None:
@@ -92,7 +92,7 @@ class Call:
             block |= {"kind": "custom", "input_raw": ""}
         if self.id is not None and not self.legacy:
             block["provider_state"] = reading.state(id=self.id)
-        elif self.extra or len(self.inner) > 1:
+        elif self.extra or len(self.raw) > 1:
             block["provider_state"] = reading.state()  # there will be members of the provider's own
         return block
 
@@ -116,12 +116,12 @@ class Calls:
         call = self._which(wire, inner)
         for name, value in wire.items():
             match name:
-                case "id" if call.id and call.block is not None and call.wants_more():
+                case "id" if call.id and call.has_begun() and call.wants_more():
                     pass  # some give each piece of a call an id of its own
                 case "id":
                     call.id = value if isinstance(value, str) and (value or call.id is None) else call.id
                 case "type":
-                    call.type = value if isinstance(value, str) and value and call.block is None else call.type
+                    call.type = value if isinstance(value, str) and value and not call.has_begun() else call.type
                 case "index" | "function" | "custom":
                     pass
                 case _:
@@ -170,14 +170,14 @@ class Calls:
             raise TypeError("name")
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
-                call.inner[name] = value
-        begins = call.block is None and bool(call.name) and call.may_be_run()
+                call.raw[name] = value
+        begins = not call.has_begun() and bool(call.name) and call.may_be_run()
         if begins:
             wire_id = f"function:{call.name}" if call.legacy else call.id or ""
             call.canonical = self._reading.call(wire_id, call.name)
             self._blocks.pause()
             lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.told.index(call))
-            call.block = self._blocks.begin(call.begun(self._reading), lane)
+            call.index = self._blocks.begin(call.begun(self._reading), lane)
         if call.arguments is not None:
             return  # behind a whole object nothing follows
         if isinstance(arguments, dict):
@@ -186,9 +186,8 @@ class Calls:
         else:
             text = arguments if isinstance(arguments, str) else ""
             call.pieces.append(text)
-        if call.block is not None:
-            told = "".join(call.pieces) if begins and call.arguments is None else text
-            self._blocks.more_arguments(call.block, call.canonical, told)
+        if call.has_begun():
+            self._blocks.more(call.index, call.text if begins and call.arguments is None else text)
 
     def end(self) -> None:
         """Ends all calls that are being told, and tells those that came whole or without a name."""
@@ -197,12 +196,12 @@ class Calls:
                 continue
             call.done = True
             wire = call.wire()
-            if call.block is None:
+            if not call.has_begun():
                 self._blocks.whole(call_from_wire(wire, self._reading), (_CALLS_LANE, number))
             elif call.legacy:
-                self._blocks.end(call.block, legacy_call(wire, call.canonical, self._reading))
+                self._blocks.end(call.index, legacy_call(wire, call.canonical, self._reading))
             else:
-                self._blocks.end(call.block, call_from_wire(wire, self._reading, call.canonical))
+                self._blocks.end(call.index, call_from_wire(wire, self._reading, call.canonical))
 
     def members(self) -> Wire:
         """The members of a whole answer that hold the calls."""
@@ -219,15 +218,15 @@ class Calls:
         The wire does not say where a call ends, but behind a whole object nothing can follow.
         """
         for call in self.told:
-            if call.block is not None and not call.done:
+            if call.has_begun() and not call.done:
                 block = call.begun(self._reading)
-                text = "".join(call.pieces)
+                text = call.text
                 arguments = None if call.type == "custom" else parse_arguments(text)
                 if arguments is None:
                     block["input_raw"] = text
                 else:
                     block["input"] = arguments
-                content[call.block] = block
+                content[call.index] = block
 
 
 _PLAIN_LANE: Final[Lane] = (0, 0)
@@ -247,12 +246,11 @@ class Choice(Blocks):
 
     `texts` are the pieces of each member that is text, `parts` the content when it is a list, `details` the typed
     reasoning. `worded` says that the details have said any reasoning: then plain text beside them repeats it.
-    `kind` is what is being told, `key` where it comes from: a member, or the number of a detail.
+    Of content that is text, `texts` have what has ended.
     """
 
     __slots__ = (
-        "calls", "details", "finish", "key", "kind", "logprobs", "media_told", "members", "open", "parts", "pieces",
-        "reading", "rest", "texts", "worded",
+        "calls", "details", "finish", "logprobs", "media_told", "members", "parts", "reading", "rest", "texts", "worded",
     )  # fmt: skip
 
     def __init__(self, number: int, due: Due, reading: Reading) -> None:
@@ -268,20 +266,16 @@ class Choice(Blocks):
         self.worded = False
         self.calls = Calls(self, reading)
         self.media_told = False
-        self.kind = ""
-        self.key: str | int | None = None
-        self.open = -1
-        self.pieces: list[str] = []
 
     # -- chunks
 
     def word(self, text: Any) -> Event | None:
         """The event of a piece of text that goes on with the one that is being told; None for anything else."""
-        if type(text) is not str or not text or self.kind != "text" or self.parts is not None:
+        told = self.told
+        if type(text) is not str or not text or told is None or told.kind != "text" or self.parts is not None:
             return None
-        self.texts["content"].append(text)
-        self.pieces.append(text)
-        event: Event = {"type": "text_delta", "index": self.open, "text": text}
+        told.pieces.append(text)
+        event: Event = {"type": "text_delta", "index": told.index, "text": text}
         if self.number:
             event["choice"] = self.number
         return event
@@ -353,7 +347,7 @@ class Choice(Blocks):
     def _echoes(self, name: str, value: str, delta: Wire) -> bool:
         """Whether the other member of plain reasoning says the same in this delta."""
         if name == "reasoning_content":
-            return delta.get("reasoning") == value and self.key == "reasoning"
+            return delta.get("reasoning") == value and self.tells("thinking", "reasoning")
         return name == "reasoning" and delta.get("reasoning_content") == value
 
     def _add(self, name: str, text: str) -> None:
@@ -361,22 +355,22 @@ class Choice(Blocks):
 
     def _text(self, name: str) -> str:
         """All that a member has said."""
-        return "".join(self.texts.get(name, ()))
+        said = "".join(self.texts.get(name, ()))
+        return said + self.told.text if name == "content" and self.told is not None and self.tells("text") else said
 
     # -- text and reasoning
 
     def _say(self, kind: str, text: str, key: str | int | None = None) -> None:
         """Text, a refusal or reasoning: more of what is being told, or the beginning of another block."""
-        if kind != self.kind or (key != self.key and key is not None):
+        told = self.told
+        if told is None or not self.tells(kind, key):
             block: Block = {"type": "thinking" if kind == "thinking" else "text", "text": ""}
             if kind == "refusal":
                 block["refusal"] = True
             elif kind == "thinking":
                 block["provider_state"] = self.reading.state(encoding=self._place_of(key))
-            self._open(kind, key, block)
-        if text:
-            self.pieces.append(text)
-            self.more(self.open, "thinking" if kind == "thinking" else "text", text)
+            told = self.open(kind, block, self._lane(kind, key), key)
+        self.say(told, text)
 
     def _place_of(self, key: str | int | None) -> dict[str, Any]:
         """Where reasoning stands, as it can be told when it begins."""
@@ -386,14 +380,6 @@ class Choice(Blocks):
             return {"member": key}
         kind = self.details[key].get("type")
         return {"member": DETAILS} if kind == "reasoning.text" else {"member": DETAILS, "type": kind}
-
-    def _open(self, kind: str, key: str | int | None, block: Block) -> None:
-        """Begins what is told from now on, unless it is being told already."""
-        if kind == self.kind and key == self.key:
-            return
-        self.pause()
-        self.kind, self.key, self.pieces = kind, key, []
-        self.open = self.begin(block, self._lane(kind, key))
 
     def _lane(self, kind: str, key: str | int | None) -> Lane:
         if kind == "refusal":
@@ -406,29 +392,28 @@ class Choice(Blocks):
 
     def pause(self) -> None:
         """Ends the text or reasoning that is being told."""
-        if self.kind:
-            block = self._prose()
-            self.kind, self.key = "", None
-            self.end(self.open, block)
+        if self.told is not None and self.parts is None and self.tells("text"):
+            self._add("content", self.told.text)
+        super().pause()
 
-    def _prose(self) -> Block:
+    def read(self, part: Part) -> Block:
         """The block that is being told, read as a whole answer that ends here."""
-        text, key = "".join(self.pieces), self.key
-        if self.kind == "text":
+        text, key = part.text, part.key
+        if part.kind == "text":
             block: Block = {"type": "text", "text": text}
             self._cite(block)
             return block
-        if self.kind == "refusal":
+        if part.kind == "refusal":
             return {"type": "text", "text": text, "refusal": True}
         if isinstance(key, int):
             detail = self.details[key]
-            if self.kind == "thinking":  # its words may have been told in part by an earlier block
+            if part.kind == "thinking":  # its words may have been told in part by an earlier block
                 detail = {**detail, "summary" if detail.get("type") == "reasoning.summary" else "text": text}
             return detail_from_wire(detail, self.reading)
         if key == PART:
             parts: list[Wire] = self.parts or [{}]
-            part = next((part for part in reversed(parts) if part.get("type") in PARTS), parts[-1])
-            return thinking_part_from_wire(part, self.reading) or {"type": "thinking", "text": text}
+            raw = next((raw for raw in reversed(parts) if raw.get("type") in PARTS), parts[-1])
+            return thinking_part_from_wire(raw, self.reading) or {"type": "thinking", "text": text}
         return thinking_from_text(text, key or "", self.reading)
 
     def _cite(self, block: Block) -> None:
@@ -444,7 +429,7 @@ class Choice(Blocks):
             if content and self.parts is not None:
                 self._part({"type": "text", "text": content}, self.parts)
                 return
-            self._add("content", content)
+            self._add("content", "")
             if content:
                 self._say("text", content)
         elif isinstance(content, list):
@@ -459,7 +444,7 @@ class Choice(Blocks):
     def _part(self, part: Wire, parts: list[Wire]) -> None:
         kind = part.get("type")
         last = parts[-1] if parts and parts[-1].get("type") == kind else None
-        reasons = last if self.kind == "thinking" else None
+        reasons = last if self.tells("thinking") else None
         if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
             _grow(parts, {"text": last["text"] + part["text"]} if last and len(last) == 2 else None, part)
             if part["text"]:
@@ -508,7 +493,8 @@ class Choice(Blocks):
                 begun = detail_from_wire(detail, self.reading)
                 if begun["type"] != "redacted_thinking":
                     begun = {"type": "redacted_thinking", "data": ""}
-                self._open("redacted", number, begun)
+                if not self.tells("redacted", number):
+                    self.open("redacted", begun, self._lane("redacted", number), number)
             case _:
                 self.pause()
                 self.whole(detail_from_wire(detail, self.reading), (_DETAILS_LANE, number))
@@ -521,7 +507,7 @@ class Choice(Blocks):
             if self.details[number].get("type") == kind and self.details[number].get("index") == index:
                 # without an index only the last one goes on; all but text only while it is being told
                 last = index is not None or number == len(self.details) - 1
-                if last and (kind == "reasoning.text" or self.key == number):
+                if last and (kind == "reasoning.text" or (self.told is not None and self.told.key == number)):
                     return number
                 break
         self.details.append({})
@@ -537,8 +523,9 @@ class Choice(Blocks):
         """Makes the block of plain reasoning the one of a detail, which says the same and more."""
         index = self.lanes.index(_PLAIN_LANE)
         self.lanes[index] = (_DETAILS_LANE, number)
-        if self.kind == "thinking" and self.open == index:
-            self.key = number
+        told = self.told
+        if told is not None and told.kind == "thinking" and told.index == index:
+            told.key = number
         else:
             self._say("thinking", "", number)
 
@@ -583,7 +570,7 @@ class Choice(Blocks):
         choice = {"index": self.number, **self.rest, "message": message, "finish_reason": self.finish}
         return {**choice, "logprobs": self.logprobs}
 
-    def settle(self, answer: dict[str, Any]) -> None:
+    def keep_ids(self, answer: dict[str, Any]) -> None:
         """Gives the calls of the answer as it was read the ids that the events told."""
         message = answer["message"]
         read: list[Block] = message["content"]
@@ -597,9 +584,8 @@ class Choice(Blocks):
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
+        self.settle()
         content = list(self.content)
-        if self.kind:
-            content[self.open] = self._prose()
         self.calls.add_unended(content)
         answer = failed({"message": {"role": "assistant", "content": content}})
         if self.finish is not None:

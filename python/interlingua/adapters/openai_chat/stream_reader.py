@@ -9,17 +9,15 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, within
-from interlingua.adapters._openai_errors import error_from_body, is_failure
+from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
 from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
 from interlingua.adapters.openai_chat.stream_choices import Choice
 from interlingua.adapters.openai_chat.tables import Reading
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
-
-DONE: Final = "[DONE]"
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
@@ -42,7 +40,6 @@ class _Answer(Answer):
         super().__init__(endpoint)
         self.ids = ids
         self.reading = Reading(endpoint, ids)
-        self.body: Wire = {}
         self.usage: Wire | None = None
         self.usage_told = True
         self.choices: dict[int, Choice] = {}
@@ -55,26 +52,23 @@ class _Answer(Answer):
 
     # -- chunks
 
-    def patch(self, frame: Frame) -> Event | None:
+    def mark(self) -> None:
+        """The end of all choices."""
+        self._complete() if self.choices else self.cut_off()
+
+    def patch(self, data: Any, frame: Frame) -> Event | None:
         """Takes a chunk."""
-        data = frame.data.strip()
-        if not data:
-            return None
-        if data == DONE:
-            self._complete() if self.choices else self.cut_off()
-            return None
-        chunk = json.loads(data)
-        if not isinstance(chunk, dict):
+        if not isinstance(data, dict):
             raise TypeError("chunk")
-        if frame.event is None and (event := self._word(chunk)) is not None:
+        if frame.event is None and (event := self._word(data, frame)) is not None:
             return event
-        if (failure := _failure(chunk, frame.event)) is not None:
-            self.fail(error_from_body(None, {}, failure, self.endpoint))
+        if (failure := _failure(data, frame.event)) is not None:
+            self.fail(read_error(200, {}, failure, self.endpoint))
         else:
-            self._chunk(chunk)
+            self._chunk(data)
         return None
 
-    def _word(self, chunk: Wire) -> Event | None:
+    def _word(self, chunk: Wire, frame: Frame) -> Event | None:
         """The event of the chunk that most are: more of the text, and nothing else that is new."""
         # the same members as the last chunk: no error among them, no usage of its own
         if chunk.keys() != self.members or self.unclosed or self.late or chunk.get("usage") is not None:
@@ -89,9 +83,13 @@ class _Answer(Answer):
         if wire.get("finish_reason") is not None or wire.get("logprobs") is not None:
             return None
         choice = self.choices.get(wire.get("index"))
-        return None if choice is None else choice.word(delta.get("content"))
+        event = None if choice is None else choice.word(delta.get("content"))
+        if event is not None and choice is not None and choice.told is not None and not choice.number:
+            self.goes_on(choice.told, frame, "choices", 0, "delta", "content")
+        return event
 
     def _chunk(self, chunk: Wire) -> None:
+        self.rests()
         self.members = chunk.keys()
         body = self.body
         for name, value in chunk.items():
@@ -153,7 +151,7 @@ class _Answer(Answer):
             body["usage"] = self.usage
         response = read_response(body, self.endpoint, DERIVED_IDS)
         for choice, answer in zip(choices, [response, *response.get("alternatives", ())], strict=True):
-            choice.settle(answer)
+            choice.keep_ids(answer)
         self.complete(response, choices[0].places())
 
     def arrived(self) -> dict[str, Any]:

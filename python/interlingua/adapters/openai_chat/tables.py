@@ -147,14 +147,6 @@ class Reading:
         return None
 
 
-def keep_whole(blocks: list[dict[str, Any]], raws: list[Any], member: str, spelt: Spelt) -> list[dict[str, Any]]:
-    """The blocks that elements of a `member` were read as without their `index`: what is opaque is kept with it."""
-    for number, block in enumerate(blocks):
-        if block["type"] == "opaque" and spelt.pop(f"/{member}/{number}/index", None) is not None:
-            block["value"] = raws[number]
-    return blocks
-
-
 class Kept:
     """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that
     say nothing, and where on the wire things stood."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
-from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, without_index
+from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
@@ -42,7 +42,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing, keep_whole
+from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -509,8 +509,6 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
     spelt: Spelt = {}
-    if calls:
-        calls = without_index(calls, CALLS, spelt)
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -518,7 +516,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []
         reading.turn()
-        blocks += keep_whole([call_from_wire(call, reading) for call in calls], message[CALLS], CALLS, spelt)
+        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
         return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
     kept = Kept(spelt)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
@@ -529,7 +527,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     _read_members(message, blocks, said, reading, kept)
     if calls:
         reading.turn()
-        blocks += keep_whole([call_from_wire(call, reading) for call in calls], message[CALLS], CALLS, spelt)
+        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
     elif "tool_calls" in message:
         kept.silent(calls, "tool_calls")
     if "function_call" in message:

@@ -3,27 +3,23 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, keep_read, record_quirk
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    expect,
-    malformed,
-)
+from interlingua.adapters._as_read import record_quirk
+from interlingua.adapters._kit import Wire, malformed
 from interlingua.adapters._members import (
     ANYTHING,
     COUNT,
     LIST,
     OBJECT,
+    REASONING,
     TEXT,
     TEXT_OR_OBJECT,
     Body,
     Members,
     Row,
     Rows,
-    Writer,
     model_to_wire,
-    scalar,
+    places,
+    put,
     within_limit,
     write_members,
     wrong_member,
@@ -37,23 +33,30 @@ from interlingua.adapters._openai_members import (
     is_choice,
     is_effort,
     is_named_schema,
+    is_tier,
     is_verbosity,
-    metadata,
     record_names,
-    report_reasoning,
-    sampling,
     schema_from_wire,
     schema_to_wire,
     takes_reasoning,
-    top_logprobs,
     verbosity,
     word,
 )
 from interlingua.adapters._openai_options import Options, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._requests import request_to_wire
-from interlingua.adapters._structured import extract_format, says_json
+from interlingua.adapters._reasoning import asked, report_wish, wish
+from interlingua.adapters._requests import (
+    UNREADABLE,
+    body_of,
+    keep_request,
+    posted,
+    request_to_wire,
+    unmeasured,
+    unsaid_json,
+)
+from interlingua.adapters._rules import FORMAT, named_format
+from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
@@ -98,10 +101,10 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return request_to_wire(request, endpoint, _body, "/responses", speaks_json=True)
+    return request_to_wire(request, endpoint, _written, speaks_json=True)
 
 
-def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
@@ -125,7 +128,7 @@ def _body(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
         loss.replace(("options", NAME, "store"), False, "required_default", "representation", message)
     if state is not None:
         report_state(request, writing, (), fields=True)
-    return body
+    return posted("/responses", body)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -134,7 +137,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _WRITERS, writing)
+    write_members(request, body, _PLACES, writing)
     if "options" in request:
         options_to_wire(request, body, _OPTIONS, writing)
 
@@ -192,65 +195,42 @@ def _verbosity(name: str, value: str, body: Wire, writing: Writing) -> None:
     text: Wire = {}
     verbosity(name, value, text, writing)
     if text:
-        body["text"] = {**body.get("text", NOTHING), **text}
-
-
-# -- reasoning
+        put(body, ("text", name), value)
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    value = {key: item for key, item in value.items() if item is not None}
-    if not value:
-        return
-    if not takes_reasoning(name, writing):
+    value = asked(value)
+    if not value or not takes_reasoning(name, writing):
         return
     written: dict[str, Any] = {}
     wire: Wire = {}
-    if (asked := effort(value, writing)) is not None:
-        written["effort"] = wire["effort"] = asked
+    if (word := effort(value, writing)) is not None:
+        written["effort"] = wire["effort"] = word
     if value.get("display") == "summarized":
         written["display"] = value["display"]
         wire["summary"] = "auto"
     if wire:
         body["reasoning"] = wire
-    report_reasoning(name, value, written, writing)
-
-
-# -- the form of the answer
+    report_wish(value, written, writing)
 
 
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
-    text: Wire = body.setdefault("text", {})
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
-            text["format"] = {"type": "text"}
+            put(body, _FORMAT, {"type": "text"})
         case "json":
-            text["format"] = {"type": "json_object"}
+            put(body, _FORMAT, {"type": "json_object"})
         case "json_schema":
-            text["format"] = {"type": "json_schema", **schema_to_wire(value, writing)}
+            put(body, _FORMAT, {"type": "json_schema", **schema_to_wire(value, writing)})
         case _:
-            if not text:
-                del body["text"]
+            pass
+
+
+_FORMAT: Final = ("text", "format")
 
 
 def _read_options(body: Wire, writing: Target) -> Request:
     return _read_members(body, Reading(writing.endpoint))
-
-
-_WRITERS: Final[dict[str, Writer[Writing]]] = {
-    "max_output_tokens": _limit,
-    "temperature": sampling,
-    "top_p": sampling,
-    "logprobs": _logprobs,
-    "top_logprobs": top_logprobs,
-    "reasoning": _reasoning,
-    "response_format": _response_format,
-    "verbosity": _verbosity,
-    "service_tier": _service_tier,
-    "user": scalar,
-    "metadata": metadata,
-    "stream": scalar,
-}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -263,7 +243,7 @@ def from_wire_request(
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    body = body_of(wire)
     reading = Reading(endpoint, ids)
     continued = any(body.get(name) for name in ELSEWHERE)
     if body.get("input") is None and not continued:
@@ -272,7 +252,7 @@ def from_wire_request(
     try:
         declaring = leading(body.get("input"))
         declared = declared_from_wire(declaring, body, reading) if declaring else None
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except UNREADABLE as problem:
         raise malformed("a tool", "input") from problem
     in_items, reading.offered = reading.offered, []
     messages = input_from_wire(
@@ -282,10 +262,7 @@ def from_wire_request(
         continued=continued,
         passed=len(declaring) if declared is not None else 0,
     )
-    try:
-        request = _read_members(body, reading)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
-        raise malformed("the request") from problem
+    request = _read_members(body, reading)
     encoding: dict[str, Any] = {"input": "string"} if isinstance(body.get("input"), str) else {}
     request["messages"] = messages
     if declared is not None:
@@ -300,17 +277,11 @@ def from_wire_request(
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.breakpoints > MOST_BREAKPOINTS:
         reading.unusual = True
-    wanted = request.get("response_format") or NOTHING
-    silent = wanted.get("type") == "json" and not says_json(
-        [m["content"] for m in messages[1 if isinstance(instructions, str) else 0 :]]
-    )
-    keep_read(request, encoding, *((UNSAID,) if silent else ()))
-    request["provider_state"] = reading.state(encoding=encoding) if encoding else reading.state()
-    record_names(request, reading.names, endpoint)
-    _BODY.keep(request, body, endpoint)
+    record_names(request, encoding, reading.names, endpoint)
+    asking = messages[1:] if isinstance(instructions, str) else messages
+    keep_request(request, body, encoding, endpoint, _BODY, *unsaid_json(request, asking))
     if may_differ(reading.unusual):
-        plain = Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect)
-        writing = Writing(request, plain, Loss())
+        writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
         if request.get("tools"):
             offered = reading.offered[: len(request["tools"]) - found]
@@ -342,51 +313,14 @@ def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
-def _read_reasoning(name: str, value: Any, members: Members[Reading]) -> bool:
-    if not isinstance(value, dict) or not value:
-        return False
-    read: dict[str, Any] = {}
-    kept: Wire = {}
-    for member, item in value.items():
-        if member == "effort" and isinstance(item, str):
-            read["effort"] = item
-        elif member == "summary" and item == "auto":
-            read["display"] = "summarized"
-        else:
-            kept[member] = item
-    if read:
-        members.request[name] = read
-    if kept:
-        members.options[name] = kept
-    return True
+def _summary_from_wire(value: str) -> dict[str, Any] | None:
+    return {"display": "summarized"} if value == "auto" else None
 
 
-def _read_text_settings(name: str, value: Any, members: Members[Reading]) -> bool:
-    if not isinstance(value, dict) or not value:
-        return False
-    kept: Wire = {}
-    for member, item in value.items():
-        if member == "verbosity" and isinstance(item, str):
-            members.request[member] = item
-        elif member == "format" and (read := _format_from_wire(item)) is not None:
-            members.request["response_format"] = read
-        else:
-            kept[member] = item
-    if kept:
-        members.options[name] = kept
-    return True
-
-
-def _format_from_wire(value: Any) -> dict[str, Any] | None:
-    match value:
-        case {"type": "text"} if len(value) == 1:
-            return {"type": "text"}
-        case {"type": "json_object"} if len(value) == 1:
-            return {"type": "json"}
-        case {"type": "json_schema"}:
-            return schema_from_wire({name: item for name, item in value.items() if name != "type"})
-        case _:
-            return None
+def _format_from_wire(value: Wire) -> dict[str, Any] | None:
+    if value.get("type") == "json_schema":
+        return schema_from_wire({name: item for name, item in value.items() if name != "type"})
+    return named_format(value)
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -394,16 +328,9 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     try:
         members.request["tools"] = tools_from_wire(value, members.reading)
-    except (KeyError, TypeError, AttributeError, ValueError) as problem:
+    except UNREADABLE as problem:
         raise malformed("a tool", "tools") from problem
     return True
-
-
-def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
-    choice = choice_from_wire(value)
-    if choice is not None:
-        members.request["tool_choice"] = choice
-    return choice is not None
 
 
 def _is_format(value: Wire, _: Wire) -> bool:
@@ -421,25 +348,25 @@ _ROWS: Final[Rows] = {
     **SHARED_ROWS,
     "input": Row(ANYTHING),
     "instructions": Row(TEXT, read=_never),
-    "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None)),
-    "include": Row(LIST, read=_read_include, says=("logprobs",), plain=_without_logprobs),
+    "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
+    "include": Row(LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
     "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=is_choice),
+    "tool_choice": Row(TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
     "text": Row(
         {
-            "verbosity": Row(TEXT, says=("verbosity",), plain=is_verbosity),
-            "format": Row(OBJECT, says=("response_format",), plain=_is_format),
-        },
-        read=_read_text_settings,
+            "verbosity": Row(TEXT, "verbosity", plain=is_verbosity, write=_verbosity),
+            "format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+        }
     ),
     "reasoning": Row(
         {
-            "effort": Row(TEXT, says=("reasoning",), plain=is_effort),
-            "summary": Row(TEXT, says=("reasoning",), plain=()),
-        },
-        read=_read_reasoning,
+            "effort": Row(TEXT, REASONING, plain=is_effort, parse=wish("effort"), write=_reasoning),
+            "summary": Row(TEXT, REASONING, plain=(), parse=_summary_from_wire),
+        }
     ),
+    "service_tier": Row(TEXT, "service_tier", plain=is_tier, write=_service_tier),
 }
+_PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing, free=True, switches=SWITCHES)
 
 

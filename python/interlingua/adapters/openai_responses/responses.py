@@ -13,7 +13,7 @@ from interlingua.adapters._answers import (
     same_counts,
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
-from interlingua.adapters._openai_errors import error_from_body
+from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
@@ -168,7 +168,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
     output = body.get("output")
     if output is None and body.get("error"):
-        raise ProviderError(error_from_body(None, {}, body, endpoint))
+        raise ProviderError(read_error(200, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
     return unwrap_answer_call(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []

@@ -9,19 +9,17 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, encoding_of
 from interlingua.adapters._openai_calls import read_arguments
-from interlingua.adapters._openai_errors import error_from_body
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, decoded, partial
+from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, partial
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
 
-DONE: Final = "[DONE]"
 _TEXT: Final = "response.output_text.delta"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _NAMES: Final = ("id", "call_id")
@@ -37,11 +35,21 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 
 
 class _Item:
-    """An item that is being told: how it began, the indices of its blocks by part, and what their deltas have said."""
+    """An item that is being told: how it began, and its parts by their numbers."""
 
     __slots__ = (
-        "announced", "before", "blocks", "canonical", "done", "kind", "last", "number", "refused", "says", "told", "veiled", "wire",
-    )  # fmt: skip
+        "announced",
+        "before",
+        "canonical",
+        "done",
+        "kind",
+        "last",
+        "number",
+        "parts",
+        "says",
+        "veiled",
+        "wire",
+    )
 
     def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
         self.number = number
@@ -49,11 +57,9 @@ class _Item:
         self.before = before
         self.announced: set[Any] = set()
         self.kind = _kind(wire)
-        self.blocks: dict[int, int] = {}
-        self.told: dict[int, list[str]] = {}
+        self.parts: dict[int, Part] = {}
         self.canonical = ""
         self.last: Any = None
-        self.refused: set[int] = set()
         self.says = self.kind == "message"
         self.done = False
         self.veiled = False
@@ -62,35 +68,31 @@ class _Item:
         """Whether an item could be this one: its id is not told again by all, and not the same by some."""
         return _kind(wire) == self.kind
 
-    def said(self, part: int) -> str:
-        """What the deltas of a part have said."""
-        return "".join(self.told.get(part, ()))
-
     def renumber(self, parts: int) -> None:
         """Gives parts whose numbers are none of the item the free numbers of it, in their order."""
-        beyond = [number for number in self.blocks if not 0 <= number < parts]
-        free = [number for number in range(parts) if number not in self.blocks]
+        beyond = [number for number in self.parts if not 0 <= number < parts]
+        free = [number for number in range(parts) if number not in self.parts]
         for number, free_number in zip(sorted(beyond), free, strict=False):
-            self.blocks[free_number] = self.blocks.pop(number)
-            self.told[free_number] = self.told.pop(number)
+            self.parts[free_number] = self.parts.pop(number)
 
     def so_far(self) -> Wire:
         """The item as far as it has been told."""
         match self.kind:
             case "message":
-                return {**self.wire, "content": [self._part(number) for number in sorted(self.told)]}
+                return {**self.wire, "content": [_part(part) for _, part in sorted(self.parts.items())]}
             case "reasoning":
-                summary = [{"type": "summary_text", "text": self.said(number)} for number in self.told]
+                summary = [{"type": "summary_text", "text": part.text} for part in self.parts.values()]
                 return {**self.wire, "summary": summary}
             case "function_call" | "custom_tool_call":
-                return {**self.wire, _CALLS[self.kind]: self.said(0)}
+                return {**self.wire, _CALLS[self.kind]: self.parts[0].text if 0 in self.parts else ""}
             case _:
                 return self.wire
 
-    def _part(self, number: int) -> Wire:
-        text = self.said(number)
-        refused = number in self.refused
-        return {"type": "refusal", "refusal": text} if refused else {"type": "output_text", "text": text}
+
+def _part(part: Part) -> Wire:
+    """A part of a message as far as it has been told."""
+    member = "refusal" if part.kind == "refusal" else "text"
+    return {"type": part.kind, member: part.text}
 
 
 class _Answer(Answer):
@@ -99,29 +101,24 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.blocks = Blocks(0, self.due)
-        self.head: Wire = {}
         self.items: dict[int, _Item] = {}
         self.named: dict[str, _Item] = {}
         self.crossed = False  # whether several items that are not done have one number
         self.usage: Wire | None = None
         self.held: tuple[_Item, Wire] | None = None  # a call of a shell: what follows says whether the provider ran it
 
-    def patch(self, frame: Frame) -> Event | None:
+    def mark(self) -> None:
+        """An end that no event told."""
+        self.cut_off()
+
+    def patch(self, data: Any, frame: Frame) -> Event | None:
         """Takes an event."""
-        text = frame.data.strip()
-        if not text:
-            return None
-        if text == DONE:
-            self.cut_off()
-            return None
-        data = json.loads(text)
         kind = data.get("type")
         if kind == _TEXT and (event := self._word(data)) is not None:
             return event
         if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
             told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
-            self.fail(error_from_body(None, {}, told, self.endpoint))
+            self.fail(read_error(200, {}, told, self.endpoint))
         else:
             self._event(frame.event if "type" not in data else kind, data)
         return None
@@ -132,11 +129,11 @@ class _Answer(Answer):
         text = data.get("delta")
         if item is None or type(text) is not str or not text or "error" in data or self.crossed:
             return None
-        told = item.told.get(number := data.get("content_index", 0))
-        if told is None or item.kind != "message" or item.done:
+        part = item.parts.get(data.get("content_index", 0))
+        if part is None or item.kind != "message" or item.done:
             return None
-        told.append(text)
-        return {"type": "text_delta", "index": item.blocks[number], "text": text}
+        part.pieces.append(text)
+        return {"type": "text_delta", "index": part.index, "text": text}
 
     def _event(self, kind: Any, data: Wire) -> None:
         match kind:
@@ -168,7 +165,7 @@ class _Answer(Answer):
     def _start(self, response: Any) -> None:
         if type(response) is not dict:
             raise TypeError("response")
-        self.head = response
+        self.body = response
         if not self.begun:
             self.start(response.get("model") or None, response.get("id"))
 
@@ -203,10 +200,10 @@ class _Answer(Answer):
     def _fail(self, response: Any) -> None:
         if type(response) is not dict:
             raise TypeError("response")
-        self.head = response
+        self.body = response
         self._tell_usage(response)
         told = {"error": response.get("error") or {"code": "server_error"}}
-        self.fail(error_from_body(None, {}, told, self.endpoint))
+        self.fail(read_error(200, {}, told, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
@@ -214,13 +211,13 @@ class _Answer(Answer):
         if self.held is not None:
             content += self._read(*self.held)
         for item in self.items.values():
-            for part, index in item.blocks.items() if not item.done else ():
-                begun, text = content[index], item.said(part)
+            for part in item.parts.values() if not item.done else ():
+                begun = content[part.index]
                 if begun["type"] in _PROSE:
-                    content[index] = {**begun, "text": text}
+                    content[part.index] = {**begun, "text": part.text}
                 elif begun["type"] == "tool_use":
-                    content[index] = {**begun, "input": {}, "input_raw": text}
-        response = partial(content, self.endpoint, self.head.get("model"), self.head.get("id"))
+                    content[part.index] = {**begun, "input": {}, "input_raw": part.text}
+        response = partial(content, self.endpoint, self.body.get("model"), self.body.get("id"))
         if self.usage is not None:
             response["usage"] = usage_from_wire(self.usage)
         return response
@@ -282,13 +279,13 @@ class _Answer(Answer):
             case "message":
                 pass  # its parts are the blocks
             case "reasoning":
-                self._open(item, 0, {"type": "thinking", "text": "", **self._named(wire)})
+                self._open(item, 0, item.kind, {"type": "thinking", "text": "", **self._named(wire)})
             case "function_call" | "custom_tool_call":
                 self._begin_call(item)
             case kind if kind in CALLS:
                 pass  # its arguments are told when it is done
             case str():
-                self._open(item, 0, answer_item(wire, self.reading, starts=False)[0])
+                self._open(item, 0, item.kind, answer_item(wire, self.reading, starts=False)[0])
             case _:
                 pass  # what it is can only be told when it is done
         return item
@@ -297,16 +294,16 @@ class _Answer(Answer):
         identity = wire.get("id")
         return {"provider_state": self.reading.state(id=identity)} if isinstance(identity, str) else {}
 
-    def _open(self, item: _Item, part: int, block: Block) -> None:
-        item.told[part] = []
-        item.blocks[part] = self.blocks.begin(block, (item.number, part, len(self.blocks.content)))
+    def _open(self, item: _Item, number: int, kind: str, block: Block) -> None:
+        lane = (item.number, number, len(self.blocks.content))
+        item.parts[number] = Part(kind, {}, self.blocks.begin(block, lane))
 
     def _begin_call(self, item: _Item) -> None:
         block = call_from_wire({**item.wire, _CALLS[item.kind]: ""}, self.reading)
         if block is None:
             return  # it can only be read when it is done
         item.canonical = block["id"]
-        self._open(item, 0, block)
+        self._open(item, 0, item.kind, block)
 
     def _begin_part(self, data: Wire) -> None:
         item = self._item(data)
@@ -314,37 +311,28 @@ class _Answer(Answer):
         if item is None:
             return
         item.announced.add(number)
-        if item.kind == "message" and number not in item.blocks and kind in ("output_text", "refusal"):
+        if item.kind == "message" and number not in item.parts and kind in ("output_text", "refusal"):
             self._open_part(item, number, kind)  # any other is read when it is done
 
     def _open_part(self, item: _Item, number: int, kind: str) -> None:
         block: Block = {"type": "text", "text": ""}
         if kind == "refusal":
             block["refusal"] = True
-            item.refused.add(number)
-        self._open(item, number, block if item.blocks else {**block, **self._named(item.wire)})
+        self._open(item, number, kind, block if item.parts else {**block, **self._named(item.wire)})
 
     # -- deltas
 
     def _said(self, kind: str, data: Wire) -> None:
         number, text = data.get("content_index", 0), data["delta"]
         item = self._spoken(data, {"type": "message", "role": "assistant", "content": []})
-        if number not in item.blocks:
-            last = next(reversed(item.blocks), None)
-            if last is not None and (last in item.refused) == (kind == "refusal"):
+        if number not in item.parts:
+            last = next(reversed(item.parts), None)
+            if last is not None and (item.parts[last].kind == "refusal") == (kind == "refusal"):
                 number = last  # some count the deltas, where the parts are to be counted
             else:
                 self._open_part(item, number, kind)
         if text:
-            self._more(item, number, "text", text)
-
-    def _more(self, item: _Item, part: int, kind: str, text: Any) -> None:
-        """More of a text, of reasoning or of a call."""
-        item.told[part].append(_text(text))
-        if kind == "tool_use":
-            self.blocks.more_arguments(item.blocks[part], item.canonical, text)
-        else:
-            self.blocks.more(item.blocks[part], kind, text)
+            self.blocks.say(item.parts[number], text)
 
     def _spoken(self, data: Wire, wire: Wire) -> _Item:
         """The item of a delta; one that was not told to begin begins with its first words."""
@@ -357,21 +345,21 @@ class _Answer(Answer):
 
     def _more_arguments(self, data: Wire) -> None:
         item, text = self._item(data), data["delta"]
-        if item is None or item.done or not text or 0 not in item.blocks:
+        if item is None or item.done or not text or 0 not in item.parts:
             return  # it is read when it is done
-        if not item.told[0] and item.kind == "function_call" and _text(text).lstrip()[:1] not in ("", "{"):
+        if not item.parts[0].pieces and item.kind == "function_call" and _text(text).lstrip()[:1] not in ("", "{"):
             item.veiled = True  # no JSON: some hide the pieces, and tell the arguments when they are whole
         if not item.veiled:
-            self._more(item, 0, "tool_use", text)
+            self.blocks.say(item.parts[0], text)
 
     def _all_arguments(self, data: Wire) -> None:
         """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
         item = self._item(data)
-        if item is None or item.done or 0 not in item.blocks or item.kind not in _CALLS:
+        if item is None or item.done or 0 not in item.parts or item.kind not in _CALLS:
             return
-        whole, told = data.get(_CALLS[item.kind]), item.said(0)
+        whole, told = data.get(_CALLS[item.kind]), item.parts[0].text
         if isinstance(whole, str) and len(whole) > len(told) and whole.startswith(told):
-            self._more(item, 0, "tool_use", whole[len(told) :])
+            self.blocks.say(item.parts[0], whole[len(told) :])
 
     def _thought(self, kind: str, data: Wire) -> None:
         if not (text := data["delta"]):
@@ -384,7 +372,7 @@ class _Answer(Answer):
         if item.last is not None and item.last != part:
             text = BETWEEN + _text(text)
         item.last = part
-        self._more(item, 0, "thinking", text)
+        self.blocks.say(item.parts[0], text)
 
     # -- the end of an item
 
@@ -407,30 +395,29 @@ class _Answer(Answer):
             self._end(item, wire)
 
     def _end(self, item: _Item, wire: Wire) -> None:
-        if item.blocks and not item.is_of(wire):
+        if item.parts and not item.is_of(wire):
             wire = item.so_far()  # what was told of it cannot be taken back
         item.kind = _kind(wire)
         blocks = self._read(item, wire)
         if item.kind == "message":
             item.renumber(len(blocks))
-        for part, block in enumerate(blocks):
-            if part not in item.blocks:
-                self._open_late(item, part, block)
-            self._stop(item, part, block)
-        for part, index in item.blocks.items():
-            if part >= len(blocks):  # it was told, and the item that is done does not have it
-                self._stop(item, part, {**self.blocks.content[index], "text": item.said(part)})
+        for number, block in enumerate(blocks):
+            if number not in item.parts:
+                self._open_late(item, number, block)
+            self._stop(item.parts[number], block)
+        for number, part in item.parts.items():
+            if number >= len(blocks):  # it was told, and the item that is done does not have it
+                self._stop(part, {**self.blocks.content[part.index], "text": part.text})
 
-    def _open_late(self, item: _Item, part: int, block: Block) -> None:
+    def _open_late(self, item: _Item, number: int, block: Block) -> None:
         """The start of a block of which nothing had been told."""
         match block["type"]:
             case "text":
-                self._open_part(item, part, "refusal" if block.get("refusal") else "output_text")
+                self._open_part(item, number, "refusal" if block.get("refusal") else "output_text")
             case "tool_use":
-                item.canonical = block["id"]
-                self._open(item, part, {**block, "input": {}})
+                self._open(item, number, "", {**block, "input": {}})
             case _:
-                self._open(item, part, block)
+                self._open(item, number, "", block)
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
         starts = item.before is not None and item.before.says
@@ -438,8 +425,8 @@ class _Answer(Answer):
         item.says = says(wire, blocks)
         return blocks
 
-    def _stop(self, item: _Item, part: int, block: Block) -> None:
-        index, told = item.blocks[part], item.said(part)
+    def _stop(self, part: Part, block: Block) -> None:
+        index, told = part.index, part.text
         if told and block["type"] == "opaque":
             block = _as_told(self.blocks.content[index], told)  # it cannot be read, and its words have been told
         kind: str = block["type"]
@@ -448,14 +435,13 @@ class _Answer(Answer):
             if not text.startswith(told):
                 block = {**block, "text": told}  # what was said cannot be taken back
             else:
-                self.blocks.more(index, kind, text[len(told) :])
+                self.blocks.more(index, text[len(told) :])
             if kind == "thinking" and (signature := block.get("signature")) is not None:
-                event: Event = {"type": "thinking_delta", "index": index, "text": "", "signature": signature}
-                self.blocks.tell(event)
+                self.blocks.sign(index, signature)
         elif kind == "tool_use":
             text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
             if text.startswith(told):
-                self.blocks.more_arguments(index, block["id"], text[len(told) :])
+                self.blocks.more(index, text[len(told) :])
         self.blocks.end(index, block)
 
     def _argument_text(self, block: Block) -> str:

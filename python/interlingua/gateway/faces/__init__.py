@@ -38,6 +38,10 @@ FACES = (
 STORING = (openai_completions, openai_responses, openai_conversations, gemini_caches)
 """What is served of a wire where objects are stored: `STORED_PATHS` and `stored_routes`."""
 
+UNKNOWN_OPERATION: dict[str, str] = dict.fromkeys((openai_chat.ADAPTER, openai_responses.ADAPTER), "unknown_url")
+"""By wire, the code of an operation that the gateway does not have, where that is another one than of a model that it does not
+have."""
+
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths of all faces, and the lists of models that two of them share."""

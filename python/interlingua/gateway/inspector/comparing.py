@@ -15,14 +15,14 @@ from interlingua.adapters._recognition import CANONICAL
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, ProviderError
-from interlingua.canonical.loss import parse_pointer
+from interlingua.canonical.loss import Entry, parse_pointer
 from interlingua.gateway.calls import without_values
 from interlingua.gateway.inspector.pieces import pieces, shown
 from interlingua.gateway.inspector.places import Finder, Places
 from interlingua.gateway.inspector.recognising import KINDS, events_of, recognise
 
 Data = dict[str, Any]
-Write = Callable[[Data, Endpoint], tuple[Data, list[Data]]]
+Write = Callable[[Data, Endpoint], tuple[Data, list[Entry]]]
 
 LIMIT = 4 << 20
 """Bytes of a value that is compared."""
@@ -104,7 +104,7 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
     write: Write = {"request": _write_request, "response": _write_response, "error": _write_error}[kind]
     at = ""
     source: Endpoint | None = None
-    read_loss: list[Data] = []
+    read_loss: list[Entry] = []
     if wire == CANONICAL:
         canonical = translate.load(value, name)
     else:
@@ -151,7 +151,7 @@ def _json(given: bytes) -> Any:
         return given.decode("utf-8", "replace")
 
 
-def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Data], str]:
+def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Entry], str]:
     """The canonical value of a wire's, what was lost, and where the body stands in what was given."""
     if kind == "error":
         whole = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
@@ -169,22 +169,22 @@ def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Data], st
     return *translate.from_wire_request(wire, source), "/body" if whole else ""
 
 
-def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
     written, loss = translate.write_request(canonical, endpoint)
     return written, list(loss)
 
 
-def _write_response(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+def _write_response(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
     body, loss = translate.to_wire_response(canonical, endpoint)
     return {"body": body}, list(loss)
 
 
-def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Data]]:
+def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
     written, loss = translate.to_wire_error(canonical, endpoint)
     return written, list(loss)
 
 
-def _placed(loss: list[Data], source: Finder | None, target: Finder | None, at: str) -> list[Data]:
+def _placed(loss: list[Entry], source: Finder | None, target: Finder | None, at: str) -> list[Data]:
     """The entries of a report, each with its places in the wire that was read and in the one that was written."""
     told: list[Data] = []
     for position, (entry, shown_entry) in enumerate(zip(loss, without_values(loss), strict=True)):

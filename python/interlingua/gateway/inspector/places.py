@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from interlingua.canonical.errors import InterlinguaError
-from interlingua.canonical.loss import parse_pointer
+from interlingua.canonical.loss import Entry, parse_pointer
 from interlingua.canonical.validate import validate
 
 Data = dict[str, Any]
@@ -53,7 +53,7 @@ class Finder:
         self._base = self._written(document) if base is _GONE else base
         self._found: dict[tuple[str, str], Places] = {}
 
-    def places(self, entry: Data) -> "Places":
+    def places(self, entry: Entry) -> "Places":
         """The places for an entry of a loss report; none where the wire says nothing of it."""
         if self._base is _GONE:
             return Places()
@@ -62,7 +62,7 @@ class Finder:
             self._found[key] = self._search(entry)
         return self._found[key]
 
-    def _search(self, entry: Data) -> "Places":
+    def _search(self, entry: Entry) -> "Places":
         path: Path = list(parse_pointer(entry["path"]))
         value = _at(self._document, path)
         if value is _GONE:  # an absent member that the wire demands: what stands there now is what is changed

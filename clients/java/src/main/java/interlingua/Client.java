@@ -31,6 +31,7 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * A connection to a server. It may be used by many threads at once.
@@ -94,9 +95,25 @@ public final class Client implements AutoCloseable {
     return call(stub -> stub.generate(request));
   }
 
-  /** Does the same as {@link #generate} and gives the answer as it arrives. Closing the pieces cancels the call. */
+  /**
+   * Does the same as {@link #generate} and gives the answer as it arrives. Closing the pieces cancels the call.
+   *
+   * <p>Events that arrived together travel in one message, and are given one by one; a request that itself says {@code
+   * batched} gets them as they travel.
+   */
   public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
-    return stream(stub -> stub.generateStream(request));
+    GenerateStreamRequest asked = request.toBuilder().setBatched(true).build();
+    return stream(stub -> stub.generateStream(asked), request.getBatched() ? Stream::of : Client::oneByOne);
+  }
+
+  private static Stream<GenerateStreamResponse> oneByOne(GenerateStreamResponse message) {
+    if (!message.hasEvents()) {
+      return Stream.of(message);
+    }
+    var piece = GenerateStreamResponse.newBuilder();
+    return Stream.concat(
+        message.getEvents().getEventsList().stream().map(event -> piece.setEvent(event).build()),
+        message.getEvents().getEventsJsonList().stream().map(text -> piece.setEventJson(text).build()));
   }
 
   /** Tells how many tokens a request will take and what it will cost, or what an answer did cost. */
@@ -121,10 +138,15 @@ public final class Client implements AutoCloseable {
 
   /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
   public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
+    return stream(method, Stream::of);
+  }
+
+  private <T> Pieces<T> stream(
+      Function<InterlinguaServiceBlockingStub, Iterator<T>> method, Function<T, Stream<T>> apart) {
     Context.CancellableContext call = Context.current().withCancellation();
     Context outside = call.attach();
     try {
-      return typed(() -> new Pieces<>(method.apply(stub()), call));
+      return typed(() -> new Pieces<>(method.apply(stub()), apart, call));
     } finally {
       call.detach(outside);
     }

@@ -10,22 +10,34 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import interlingua.v1.AdaptRequest;
 import interlingua.v1.ErrorCategory;
 import interlingua.v1.EstimateRequest;
+import interlingua.v1.Events;
 import interlingua.v1.GenerateRequest;
 import interlingua.v1.GenerateStreamRequest;
+import interlingua.v1.GenerateStreamResponse;
+import interlingua.v1.InterlinguaServiceGrpc.InterlinguaServiceImplBase;
 import interlingua.v1.ListModelsRequest;
 import interlingua.v1.LossPolicy;
 import interlingua.v1.LossSeverity;
 import interlingua.v1.Request;
 import interlingua.v1.Response;
 import interlingua.v1.Role;
+import interlingua.v1.RouteDecision;
 import interlingua.v1.Side;
+import interlingua.v1.StreamEvent;
+import interlingua.v1.TextDeltaEvent;
 import interlingua.v1.Usage;
+import io.grpc.Grpc;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.Server;
 import io.grpc.Status;
 import io.grpc.TlsChannelCredentials;
+import io.grpc.stub.StreamObserver;
 import java.io.File;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfEnvironmentVariable;
@@ -170,6 +182,55 @@ class ClientTest {
       assertFalse(said.isEmpty());
       assertEquals(said.toString(), whole.getMessage().getContent(0).getText().getText());
     }
+  }
+
+  /** A server whose answer is the decision and one message of two events, for those who ask for that. */
+  private static final class Batching extends InterlinguaServiceImplBase {
+    private static final Events TOGETHER = Events.newBuilder().addEvents(delta("A")).addEvents(delta("B")).build();
+    private static final Events TEXTS = Events.newBuilder().addEventsJson("1").addEventsJson("2").build();
+
+    @Override
+    public void generateStream(GenerateStreamRequest request, StreamObserver<GenerateStreamResponse> answer) {
+      var message = GenerateStreamResponse.newBuilder();
+      if (request.getBatched()) {
+        answer.onNext(message.setDecision(RouteDecision.getDefaultInstance()).build());
+        answer.onNext(message.setEvents(request.getJsonOutput() ? TEXTS : TOGETHER).build());
+      }
+      answer.onCompleted();
+    }
+  }
+
+  private static StreamEvent delta(String text) {
+    return StreamEvent.newBuilder().setTextDelta(TextDeltaEvent.newBuilder().setText(text)).build();
+  }
+
+  @Test
+  void eventsThatTravelTogetherAreGivenOneByOne() throws IOException {
+    Server server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+        .addService(new Batching())
+        .build()
+        .start();
+    try (Client client = Client.connect("127.0.0.1:" + server.getPort())) {
+      var request = GenerateStreamRequest.newBuilder();
+      var piece = GenerateStreamResponse.newBuilder();
+      var decision = piece.setDecision(RouteDecision.getDefaultInstance()).build();
+      var events = List.of(decision, piece.setEvent(delta("A")).build(), piece.setEvent(delta("B")).build());
+      var texts = List.of(decision, piece.setEventJson("1").build(), piece.setEventJson("2").build());
+      var together = List.of(decision, piece.setEvents(Batching.TOGETHER).build());
+      assertEquals(events, all(client.generateStream(request.build())));
+      assertEquals(texts, all(client.generateStream(request.setJsonOutput(true).build())));
+      assertEquals(together, all(client.generateStream(request.setJsonOutput(false).setBatched(true).build())));
+    } finally {
+      server.shutdownNow();
+    }
+  }
+
+  private static <T> List<T> all(Pieces<T> pieces) {
+    List<T> found = new ArrayList<>();
+    try (pieces) {
+      pieces.forEach(found::add);
+    }
+    return found;
   }
 
   @Test

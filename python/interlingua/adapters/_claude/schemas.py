@@ -1,0 +1,118 @@
+"""
+Schemas of tools, and those that are enforced: of strict tools, and of an answer.
+
+In a schema that is enforced every object is closed, there is `anyOf` and no `oneOf`, and limits of numbers, texts and lists are
+not enforced: they are said in the description instead.
+"""
+
+from typing import Final
+
+from interlingua.adapters._schema import (
+    DEEPEST,
+    LIMIT,
+    LISTED,
+    NAMED,
+    SINGLE,
+    Gone,
+    Places,
+    Schema,
+    as_object,
+    leave_out,
+    one_of_as_any_of,
+    with_parts,
+)
+from interlingua.canonical.loss import Loss, Path
+
+# ---------------------------------------------------------------------------------------------- of a tool
+
+_UNIONS: Final = ("oneOf", "anyOf", "allOf")
+
+
+def object_at_root(schema: Schema | None, loss: Loss, path: Path) -> Schema:
+    """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
+    if schema is None:
+        default: Schema = {"type": "object", "properties": {}}
+        loss.replace(path, default, "required_default", "representation", "the target demands a schema")
+        return default
+    if is_object(schema):
+        return schema
+    made = dict(schema)
+    as_object(made, loss, path)
+    gone: dict[str, Gone] = {name: ("schema_weakened", "weakened", False) for name in _UNIONS if name in made}
+    if type(made.get("properties", {})) is not dict:
+        gone["properties"] = ("schema_weakened", "weakened", False)
+    leave_out(made, gone, loss, path)
+    return made
+
+
+def is_object(schema: Schema) -> bool:
+    """Whether the root of a schema is an object and no union, and its properties, if any, are one as well."""
+    if schema.get("type") != "object" or "anyOf" in schema or "oneOf" in schema or "allOf" in schema:
+        return False
+    return "properties" not in schema or type(schema["properties"]) is dict
+
+
+# ---------------------------------------------------------------------------------------------- that is enforced
+
+PLACES: Final[Places] = {
+    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
+    **dict.fromkeys(("anyOf", "allOf", "oneOf"), LISTED),
+    "items": SINGLE,
+}
+_LIMITS: Final = (
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "maxItems",
+    "uniqueItems",
+    "minProperties",
+    "maxProperties",
+    "patternProperties",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contains",
+)
+_FORMATS: Final = frozenset(
+    ("date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid")
+)
+
+
+def enforced(schema: Schema, loss: Loss, path: Path) -> Schema:
+    """The schema in the dialect that is enforced."""
+    made = with_parts(
+        schema,
+        PLACES,
+        path,
+        lambda part, where: enforced(part, loss, where) if type(part) is dict and len(where) < DEEPEST else part,
+    )
+    _close(made, loss, path)
+    one_of_as_any_of(made, loss, path)
+    gone: dict[str, Gone] = {name: LIMIT for name in _LIMITS if name in made}
+    if "oneOf" in made:
+        gone["oneOf"] = ("schema_weakened", "weakened", False)
+    least, form = made.get("minItems"), made.get("format")
+    if type(least) is int and least > 1:
+        gone["minItems"] = LIMIT
+    if type(form) is str and form not in _FORMATS:
+        gone["format"] = LIMIT
+    leave_out(made, gone, loss, path)
+    return made
+
+
+def _close(made: Schema, loss: Loss, path: Path) -> None:
+    kind, more = made.get("type"), made.get("additionalProperties")
+    is_open = kind == "object" or (type(kind) is list and "object" in kind) or "properties" in made
+    if not is_open or more is False:
+        return
+    typed = type(more) is dict
+    code, severity = ("schema_weakened", "weakened") if typed else ("schema_rewritten", "representation")
+    made["additionalProperties"] = False
+    message = "the target enforces closed objects only"
+    loss.replace((*path, "additionalProperties"), False, code, severity, message)
