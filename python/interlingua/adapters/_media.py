@@ -79,13 +79,14 @@ _BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 
 def may_be_base64(data: str) -> bool:
     """Told by its length, its ends and that no line ends in it: long data is never looked at character by character."""
-    return (
-        len(data) % 4 == 0
-        and data.isascii()
-        and _BASE64.fullmatch(data[:64]) is not None
-        and _BASE64.fullmatch(data[-64:]) is not None
-        and "\n" not in data
-    )
+    return _has_ends_of_base64(data) and "\n" not in data
+
+
+def _has_ends_of_base64(data: str) -> bool:
+    """Whether the length, the beginning and the end are those of base64, which is checked in full where a request comes in."""
+    if len(data) % 4 or not data.isascii():
+        return False
+    return _BASE64.fullmatch(data[:64]) is not None and _BASE64.fullmatch(data[-64:]) is not None
 
 
 # ---------------------------------------------------------------------------------------------- where a medium is
@@ -205,7 +206,7 @@ def source_refused(
             return "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
         case source if source not in taken or not medium.data:
             return f"the wire does not take this source of {kind}"
-        case "base64" if not may_be_base64(medium.data):
+        case "base64" if not _has_ends_of_base64(medium.data):
             return "the data is no base64"
         case "url" if not is_fetched(medium.data, kind, writing.endpoint):
             return "the provider does not fetch this address"

@@ -85,9 +85,7 @@ class Writing(_writing.Writing):
         state = block.get("provider_state")
         if state is not None:
             return self.endpoint.owns(state)
-        return self._is_own((self.message.get("metadata") or {}).get("provider"))
-
-    def _is_own(self, provider: str | None) -> bool:
+        provider = (self.message.get("metadata") or {}).get("provider")
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 
     def had_twice(self, name: str) -> bool:

@@ -70,11 +70,12 @@ def _read_source(raw: Any, block: Block, reading: Reading) -> None:
         if type(media_type) is not str or not (media_type in IMAGES or MEDIA_TYPE.fullmatch(media_type)):
             raise NoMeaning("source")
         block["media_type"] = media_type
-    block["source"] = {"kind": kind, "data": string(raw[_FORMS[kind][1]])}
+    source: Block = {"kind": kind, "data": string(raw[_FORMS[kind][1]])}
     if kind == FILE:
-        block["source"]["provider"] = reading.provider
-    if kind == BYTES and not may_be_base64(block["source"]["data"]):
+        source["provider"] = reading.provider
+    if kind == BYTES and not may_be_base64(source["data"]):
         raise NoMeaning("source")
+    block["source"] = source
     reading.unusual = reading.unusual or not _is_usual(block, reading)
 
 
@@ -127,8 +128,9 @@ def _write_source(block: Block, writing: Writing, path: Path) -> Wire:
     sent = _sent(block, writing)
     report_sent(block, sent, writing.loss, path)
     name, member = _FORMS[sent.kind]
-    typed = {"media_type": sent.media_type} if sent.kind in _TYPED else {}
-    return {"type": name, **typed, member: sent.data}
+    if sent.kind in _TYPED:
+        return {"type": name, "media_type": sent.media_type, member: sent.data}
+    return {"type": name, member: sent.data}
 
 
 def _sent(block: Block, writing: Writing) -> Medium:
