@@ -403,21 +403,6 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
             loss.drop((*path, name), code, severity, message)
 
 
-def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: Path) -> None:
-    """Reports what stands beside the canonical members that are `covered`, of an item that has no members of its own on the
-    wire: others, what is kept for this wire or another, a signature."""
-    report_unsaid(item, covered | _EVERYWHERE, writing.loss, path)
-    state: Item | None = item.get("provider_state")
-    if state is not None and writing.endpoint.owns(state):
-        report_own_state(state, writing.loss, path, fields=True)
-    elif state is not None:
-        report_foreign_state(item, writing.endpoint, writing.loss, path)
-
-
-OPAQUE: Final = frozenset(("adapter", "provider", "origin", "kind", "value"))
-"""What an opaque block says: an item of the wire, which goes back verbatim."""
-
-
 # ---------------------------------------------------------------------------------------------- members of all wires
 
 

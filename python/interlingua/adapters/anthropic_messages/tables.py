@@ -20,26 +20,6 @@ STRICTER_VERSION: Final = (
 
 TOOL_CHOICE: Final = BiMap({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
 
-FINISH: Final = {
-    "end_turn": "stop",
-    "stop_sequence": "stop_sequence",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "compaction": "pause",
-    "refusal": "refusal",
-}
-STOP_REASON: Final = {
-    "stop": "end_turn",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "pause": "pause_turn",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-}
-
 MODES: Final = ("adaptive", "enabled", "disabled", "between_tools")
 DEFAULT_MAX_TOKENS: Final = 4096
 
@@ -65,6 +45,10 @@ class Writing(claude.Writing):
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
+
+    def text(self, text: str) -> Wire:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
 
     # ------------------------------------------------------------------------------------------ cache marks
 

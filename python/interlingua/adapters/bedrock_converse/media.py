@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, NoMeaning, Refused
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, report_beside, same
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
     BLOCKS,
@@ -23,6 +23,7 @@ from interlingua.adapters._media import (
     source_refused,
     with_source,
 )
+from interlingua.adapters._messages import OF_TEXT, report_beside
 from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, said_in, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import ALIASES, DOCUMENT_NAME, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path
@@ -75,7 +76,6 @@ def _is_source(source: Wire, is_document: bool) -> bool:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _TAKES: Final = dict.fromkeys(KINDS, (BYTES, FILE)) | {"document": (BYTES, FILE, TEXT)}
-_IN_MESSAGE: Final = 4  # steps to a block of a message; there are more to one of a result
 
 
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
@@ -89,8 +89,6 @@ def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     else:
         sent = _sent(block, writing)
     report_sent(block, sent, writing.loss, path)
-    if kind == "document" and writing.document is None and len(path) == _IN_MESSAGE:
-        writing.document = path
     return item_to_wire(_ROWS[kind], kind, as_sent(block, sent), writing, path)
 
 
@@ -137,11 +135,9 @@ def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             writing.loss.drop(at, "empty_content", "representation", message)
         else:
             texts.append({"text": part["text"]})
-            report_beside(part, _TEXT, writing, at)
+            report_beside(part, OF_TEXT, writing, at)
     return texts or writing.filler(path, "a document is not empty")
 
-
-_TEXT: Final = frozenset(("text",))
 
 # ---------------------------------------------------------------------------------------------- rows
 

@@ -6,26 +6,15 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import (
-    ABSENT,
-    OPAQUE,
-    Item,
-    Row,
-    by_rule,
-    inside,
-    read_item,
-    report_beside,
-    text,
-    write_item,
-)
+from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, located, model_refused
+from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, report_beside
 from interlingua.adapters._openai_parts import address, address_refused, is_plain
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
 from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
@@ -151,14 +140,13 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             document = document_to_wire(block, path, writing)
             return None if document is None else {"type": "document", "document": document}
         case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
-            report_beside(block, OPAQUE, writing, path)
+            report_beside(block, OF_OPAQUE, writing, path)
             item: Wire = block["value"]
             return item
-        case "tool_use" | "tool_result" as kind if place != TOOL:
-            message = f"a {kind} does not stand in a message of this role"
-            raise InvalidRequest(message, path=pointer(path), adapter=writing.endpoint.adapter)
+        case "tool_use" | "tool_result" if place != TOOL:
+            raise misplaced(block, path, writing)
         case _:
-            return left_out(block, path, writing, *_no_place(block, writing))
+            return left_out(block, path, writing, *no_place(block, writing))
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
@@ -202,21 +190,6 @@ def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
         return "unsupported_source", "the provider takes no image of this type"
     reason = address_refused(block, medium, (WEB, BYTES), writing)
     return None if reason is None else ("unsupported_source", reason)
-
-
-def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
-    """Code and message for a block that has no form."""
-    match block["type"]:
-        case "opaque":
-            return "foreign_state", "an item of another provider has no form here"
-        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owned(block):
-            return "foreign_state", "reasoning of another provider is not replayed"
-        case "thinking" | "redacted_thinking":
-            return "unsupported_block", "reasoning has no form in this place"
-        case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
-        case _:
-            return "unknown_block", "a block of a type that this version does not know"
 
 
 def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:

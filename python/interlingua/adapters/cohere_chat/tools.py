@@ -5,14 +5,12 @@ from typing import Any, Final
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments, tool_as_function
 from interlingua.adapters._items import (
-    OPAQUE,
     Item,
     Member,
     Row,
     inside,
     json_text,
     read_item,
-    report_beside,
     text,
     write_item,
 )
@@ -25,6 +23,7 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._verbatim import Items
 from interlingua.adapters.cohere_chat.parts import is_own_item, opaque
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
@@ -268,7 +267,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if block["type"] == "opaque":
-        report_beside(block, OPAQUE, writing, path)
+        report_beside(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
     if block.get("kind", "function") != "function":

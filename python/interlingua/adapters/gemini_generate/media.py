@@ -40,7 +40,6 @@ from interlingua.adapters.gemini_generate.context import (
     Block,
     Reading,
     Writing,
-    placeholder_or_drop,
 )
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
@@ -163,10 +162,10 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     """A medium as a part; None when it is not carried, which is reported."""
     kind: str = block["type"]
     if writing.refuses(KINDS[kind], kind):
-        return placeholder_or_drop(block, writing, path, "unsupported_model", f"the model takes no {kind}")
+        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {kind}")
     medium = _sent(block)
     if (refusal := _refusal(block, medium, place, writing)) is not None:
-        return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
+        return writing.placeholder_or_drop(block, path, "unsupported_source", refusal)
     report_sent(block, medium, writing.loss, path)
     read = _block_type(medium.media_type, "" if medium.kind == BYTES else medium.data)
     if read != kind:

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._items import report_beside
 from interlingua.adapters._kit import parse_data_uri
 from interlingua.adapters._media import (
     BYTES,
@@ -14,6 +13,7 @@ from interlingua.adapters._media import (
     sniff,
     source_refused,
 )
+from interlingua.adapters._messages import report_beside
 from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -44,7 +44,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     return None if reason is None else ("unsupported_source", reason)
 
 
-_IMAGE: Final = frozenset(("source", "media_type"))
+_IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "media_type"))
 
 
 def image_to_wire(block: Block, path: Path, writing: Writing) -> str:

@@ -5,19 +5,10 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
-from interlingua.adapters._kit import (
-    MESSAGE_MEMBERS,
-    Wire,
-    keep_spelling,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-    within,
-)
+from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
     FILE,
@@ -35,6 +26,7 @@ from interlingua.adapters._media import (
     sniff,
     with_source,
 )
+from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
 from interlingua.adapters._openai_parts import CacheMark, address, address_refused, detail, file_name, is_plain, opaque
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
@@ -134,13 +126,9 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
                     block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
                 )
                 return block["value"]
-            return lost_part(block, path, writing, "foreign_state", "an item of another provider has no form here")
-        case "thinking" | "redacted_thinking":
-            return lost_part(block, path, writing, "unsupported_block", "reasoning has no form in this place")
-        case "tool_use" | "tool_result":
-            return lost_part(block, path, writing, "unsupported_block", "calls and results have no form in this place")
+            return lost_part(block, path, writing, *no_place(block, writing))
         case _:
-            return lost_part(block, path, writing, "unknown_block", "a block of a type that this version does not know")
+            return lost_part(block, path, writing, *no_place(block, writing))
 
 
 def lost_part(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
@@ -367,10 +355,7 @@ def as_content(parts: list[Wire]) -> str | list[Wire] | None:
 
 def filled(path: Path, writing: Writing) -> str:
     """Text for a message of which nothing is left: the wire takes no empty one."""
-    value = [{"type": "text", "text": FILLER}]
-    message = "the wire takes no empty message"
-    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
-    return FILLER
+    return fill((*path, "content"), FILLER, writing)
 
 
 def says_nothing(item: Item) -> bool:
@@ -387,21 +372,19 @@ def is_bare(message: Message) -> bool:
 _BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
 
 
-def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+def finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
-    if message.get("cache") is not None:
-        _message_cache(message["cache"], wire, writing.encoding_of(message), path, writing)
-    if state:
-        if fields := state.get("fields"):
-            for name, value in fields.items():
-                wire.setdefault(name, value)
-        report_own_state(state, writing.loss, path)
-    elif "provider_state" in message:
-        report_foreign_state(message, writing.endpoint, writing.loss, path)
-    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
-    return wire
+    covered = _WITH_NAME
+    if message.get("cache") is not None and "cache" in (encoding := writing.encoding_of(message)):
+        MARK.write(message["cache"], wire, encoding, (*path, "cache"), writing)  # where it stood on the message
+        covered = _WITH_MARK
+    return finish(message, wire, covered, writing, path)
+
+
+_WITH_NAME: Final = OF_MESSAGE | {"name"}
+_WITH_MARK: Final = _WITH_NAME | {"cache"}
 
 
 def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
@@ -416,17 +399,6 @@ def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) ->
             (*path, "name"), fitted, "name_rewritten", "representation", "the name does not fit the wire's grammar"
         )
         wire["name"] = fitted
-
-
-def _message_cache(
-    cache: dict[str, Any], wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing
-) -> None:
-    """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
-    if "cache" in encoding:
-        MARK.write(cache, wire, encoding, (*path, "cache"), writing)
-    else:
-        message = "the wire marks parts, not messages"
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
 
 
 SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")

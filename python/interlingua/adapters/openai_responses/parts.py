@@ -7,8 +7,9 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 from typing import Any, Final
 
 from interlingua.adapters._items import Row, read_item, text, write_item
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, located, model_refused
+from interlingua.adapters._messages import OF_OPAQUE, no_place, report_beside
 from interlingua.adapters._openai_parts import (
     BREAKPOINT,
     CacheMark,
@@ -19,12 +20,11 @@ from interlingua.adapters._openai_parts import (
     is_plain,
     opaque,
 )
-from interlingua.adapters.openai_responses.tables import Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
 MARK: Final = CacheMark(BREAKPOINT)
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -57,14 +57,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
             return _media_to_wire(block, path, writing)
         case "opaque":
             return own_part(block, path, writing)
-        case "thinking" | "redacted_thinking":
-            return lost(block, path, writing, "unsupported_block", "reasoning has no form in this place")
-        case "audio" | "video":
-            return lost(block, path, writing, "unsupported_block", f"the wire has no part for {block['type']}")
-        case "tool_use" | "tool_result":
-            return lost(block, path, writing, "unsupported_block", "calls and results have no form in this place")
         case _:
-            return lost(block, path, writing, "unknown_block", "a block of a type that this version does not know")
+            return lost(block, path, writing, *no_place(block, writing))
 
 
 def lost(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
@@ -76,7 +70,7 @@ def lost(block: Block, path: Path, writing: Writing, code: str, message: str) ->
 def own_part(block: Block, path: Path, writing: Writing, *, assistant: bool = False) -> Wire | None:
     """An opaque block that is a content part, when it came from here."""
     if not writing.endpoint.owns(block):
-        return lost(block, path, writing, "foreign_state", "an item of another provider has no form here")
+        return lost(block, path, writing, *no_place(block, writing))
     report_reading(block, part_from_wire(block["value"], Reading(writing.endpoint), assistant=assistant), path, writing)
     report_opaque(block, path, writing, fields=not assistant)
     return block["value"]
@@ -90,16 +84,10 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
         writing.loss.replace(path, read, "unsupported_value", "representation", message)
 
 
-_OPAQUE: Final = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
-
-
 def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = True) -> None:
     """Reports what an opaque block holds beside its value."""
     if len(block) > 4:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item has no cache mark")
-        report_state(block, writing, path, fields=fields)
-        report_unknown(block, _OPAQUE, writing.loss, path)
+        report_beside(block, OF_OPAQUE, writing, path, fields=fields)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
