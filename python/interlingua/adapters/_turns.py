@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import (
     PLAIN,
     TURN,
@@ -37,6 +37,10 @@ SYSTEM: Final = "system"
 USER: Final = "user"
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
+
+
+_SEVERAL: Final[Item] = {}
+"""Stands for the one block of a message that has another number of them."""
 
 
 class Writing(_writing.Writing):
@@ -272,7 +276,7 @@ class Turns(Generic[W]):
                         writing.next_turn()
                         if not wires:
                             self.begin_with_answer(position)
-                block: Item = blocks[0] if len(blocks) == 1 else NOTHING
+                block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
                 if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
                     found = [writing.text(text)]  # most messages
                 elif role == "tool":
