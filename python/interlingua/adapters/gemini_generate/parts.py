@@ -289,7 +289,7 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
     kind = kind_of(part)
     if place != MODEL or kind not in _MODEL_ITEMS:
         reading.unusual = True
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": part}
+    return reading.opaque(kind, part)
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
