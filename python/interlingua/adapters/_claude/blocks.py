@@ -16,6 +16,15 @@ from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
 
 
+class Refused(Exception):
+    """A block that the target does not take: code and message of the report."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
 def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
     """Code and message of the report for a block that has no form where it stands.
 
@@ -37,28 +46,22 @@ def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
 # ---------------------------------------------------------------------------------------------- reasoning
 
 
-def refused_thinking(block: Item, writing: Writing) -> tuple[str, str] | None:
-    """Code and message of the report for reasoning that is not taken back; None for what is."""
+def refuse_thinking(block: Item, writing: Writing) -> None:
+    """Raises `Refused` for reasoning that is not taken back."""
     if not writing.owns_thinking(block):
-        return "foreign_state", "reasoning of another provider cannot be replayed"
-    if block["type"] == "redacted_thinking" or block.get("signature") or takes_unsigned(writing):
-        return None
-    # an empty signature is what a stream begins with: it proves nothing and is refused
-    return "unsigned_thinking", "reasoning is only taken back with its signature"
-
-
-def takes_unsigned(writing: Writing) -> bool:
-    """Whether the model takes its reasoning back without a signature."""
-    return bool(writing.endpoint.dialect.get("unsigned_thinking"))
+        raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+    if not can_replay(block, writing):
+        # an empty signature is what a stream begins with: it proves nothing
+        raise Refused("unsigned_thinking", "reasoning is only taken back with its signature")
 
 
 def can_replay(block: Item, writing: Writing) -> bool:
-    """Whether a block is reasoning that goes onto the wire."""
-    return (
-        block["type"] in THINKING_TYPES
-        and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
-    )
+    """Whether a block is reasoning that goes onto the wire: of this provider, and with a signature where the model wants one."""
+    kind: str = block["type"]
+    if kind not in THINKING_TYPES or not writing.owns_thinking(block):
+        return False
+    signed = kind == "redacted_thinking" or bool(block.get("signature"))
+    return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
 # ---------------------------------------------------------------------------------------------- items of the provider
@@ -134,15 +137,6 @@ def _is_json(text: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- members of items, by rows
-
-
-class Refused(Exception):
-    """A block that the target does not take: code and message of the report."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 class NoMeaning(Exception):
