@@ -8,12 +8,12 @@ from typing import Any, Final
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item, named, string
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Path, pointer
 
 
 class Refused(Exception):
@@ -118,16 +118,6 @@ def raw_arguments(value: Any) -> str:
     return value if type(value) is str and not _is_json(value) else arguments_text(value)
 
 
-def free_arguments(block: Item, loss: Loss, path: Path) -> Any:
-    """The arguments of a call that are no object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(block.get("input_raw"), loss, path)
-    if "input_raw" in block:
-        where = (*path, "input_raw")
-        loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
-    return block["input"]
-
-
 def _is_json(text: str) -> bool:
     """Whether a text is the JSON of a value, as we write it."""
     try:
@@ -197,7 +187,7 @@ def arguments() -> Member:
             reading.unusual = True
 
     def write(item: Item, writing: Writing, path: Path) -> Any:
-        return free_arguments(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
+        return arguments_of(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
 
     return Member("input", ("input", "input_raw", "kind"), read, write, always=True, null=True)
 

@@ -14,6 +14,7 @@ from interlingua.adapters._claude.answers import (
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
+from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
@@ -21,7 +22,6 @@ from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
 )
-from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -209,7 +209,7 @@ def _own_members(response: Response, body: Wire, writing: Writing) -> Wire:
     state = response["provider_state"]
     fields = state.get("fields")
     if fields:
-        body = overlaid(body, fields, writing, ("provider_state", "fields"))
+        body = laid_over(body, fields, writing, ("provider_state", "fields"))
     _own_stop(response, body, writing)
     return body
 
