@@ -23,6 +23,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -38,6 +39,31 @@ USER: Final = "user"
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
 
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
+    """The messages that the blocks of one turn of the user are: one for each result, and one for what stands between them."""
+    if len(blocks) < 2 and not (blocks and blocks[0]["type"] == "tool_result"):  # most turns
+        return [{"role": USER, "content": blocks}]
+    found: list[Item] = []
+    run: list[Item] | None = None
+    for block in blocks:
+        if block["type"] == "tool_result":
+            reading.unusual = reading.unusual or run is not None
+            run = None
+            metadata = {"parent_tool_use_id": block["tool_use_id"]}
+            found.append({"role": "tool", "content": [block], "metadata": metadata})
+        elif run is None:
+            run = [block]
+            found.append({"role": USER, "content": run})
+        else:
+            run.append(block)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
 
 _SEVERAL: Final[Item] = {}
 """Stands for the one block of a message that has another number of them."""
