@@ -43,7 +43,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, tools_reader, unmeasured
+from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
@@ -237,7 +237,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
@@ -311,6 +311,9 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         writing.loss.replace(
             ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
         )
+
+
+_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -422,7 +425,7 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
         return
     schema = enforced(schema, writing.loss, (*path, "schema"))
     report_format(wanted, writing, "schema")
-    put(body, ("output_config", "format"), {"type": "json_schema", "schema": schema})
+    put(body, "output_config", "format", {"type": "json_schema", "schema": schema})
 
 
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:

@@ -46,7 +46,7 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, unmeasured
+from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
@@ -282,7 +282,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
@@ -368,6 +368,9 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
 
 
 # ------------------------------------------------------------------------------------------ members
+
+
+_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
