@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._envelope import MARK
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._media import document_as_text
 from interlingua.adapters._messages import (
@@ -295,9 +296,11 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         members = _sorted(inner, (*where, "content"), "tool", writing)
         text = _one_text(members, (*where, "content"), writing, goes_on=False, alone=True)
         images = [image for _, image in members.images]
-    silent = text is None and (not images or bool(block.get("is_error")))
-    parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
-    wire: Wire = {"role": "tool", "content": result_parts(block, parts, "text", "", where, writing)[0]["text"]}
+    wire: Wire = {"role": "tool", "content": text}
+    if text is None or text.startswith(MARK) or block.get("is_error"):
+        silent = text is None and (not images or bool(block.get("is_error")))
+        parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
+        wire["content"] = result_parts(block, parts, "text", "", where, writing)[0]["text"]
     if images:
         wire["images"] = images
     state = writing.owned(message)

@@ -22,7 +22,7 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import opaque
+from interlingua.adapters._openai_parts import CITED, are_citations, cited, opaque, own_citations, read_citation
 from interlingua.adapters._spelling import Spelt, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
@@ -274,7 +274,7 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         return part
     state = writing.owned(block)
     if block.get("citations"):
-        if not refused and all(writing.owned(citation) for citation in block["citations"]):
+        if not refused and own_citations(block, writing):
             part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
                 report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
@@ -293,12 +293,10 @@ _OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
 
 
 def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
-    said = {name: citation[name] for name in _CITED if name in citation}
-    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **said}
+    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **cited(citation)}
 
 
-_CITED: Final = ("url", "title", "start_index", "end_index")
-_CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
+_CITATION: Final = frozenset((*CITED, "type", "provider_state"))
 
 
 # -- calls
@@ -606,7 +604,7 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
             continue
         if value is None or value == []:
             reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
-        elif name == "annotations" and kind != "refusal" and _are_citations(value):
+        elif name == "annotations" and kind != "refusal" and are_citations(value):
             block["citations"] = [_citation_from_wire(item, reading) for item in value]
         else:
             fields[name] = value
@@ -619,19 +617,9 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     return block
 
 
-def _are_citations(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
-    )
-
-
 def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
-    citation: dict[str, Any] = {"type": item["type"]}
-    fields: dict[str, Any] = {}
-    for name, value in item.items():
-        if name != "type":
-            fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-            (citation if name in _CITED and fits else fields)[name] = value
+    citation, fields = read_citation(item["type"], item)
+    fields.pop("type")
     citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
     return citation
 
