@@ -19,6 +19,7 @@ from interlingua.adapters._messages import (
     finish,
     misplaced,
     no_place,
+    other_members,
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
@@ -564,16 +565,11 @@ WHOSE: Final = frozenset(("adapter", "provider", "origin"))
 
 def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spelt) -> dict[str, Any]:
     """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
-    kept: dict[str, Any] = {}
-    for name, value in item.items():
-        if name in known:
-            continue
-        if name == "id" and isinstance(value, str):
-            state["id"] = value
-        elif value is None or (name == "status" and isinstance(value, str)):
-            spelt[pointer((name,))] = {"raw": value}
-        else:
-            kept[name] = value
+    kept = other_members(item, known, spelt)
+    if isinstance(kept.get("id"), str):
+        state["id"] = kept.pop("id")
+    if isinstance(kept.get("status"), str):
+        spelt["/status"] = {"raw": kept.pop("status")}
     return kept
 
 
