@@ -10,6 +10,7 @@ from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._media import KINDS
 from interlingua.adapters._order import INSTRUCTIONS, Order
 from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._turns import FILLER, Turns
@@ -23,7 +24,6 @@ from interlingua.adapters.gemini_generate.context import (
     generation,
     members_to_wire,
 )
-from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import SENTINEL
 from interlingua.canonical.endpoint import Endpoint
@@ -363,7 +363,7 @@ def _calls_and_results(messages: list[Message]) -> list[str]:
 
 
 def _holds_media(message: Message) -> bool:
-    return message["role"] == "tool" and any(block["type"] in MEDIA for block in message["content"][0]["content"])
+    return message["role"] == "tool" and any(block["type"] in KINDS for block in message["content"][0]["content"])
 
 
 def begins_with_call(messages: list[Message], order: Order) -> bool:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from interlingua.adapters import _turns
 from interlingua.adapters._as_read import RESULT_MEDIA
-from interlingua.adapters._items import ABSENT, Member, report_unsaid
-from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling, report_foreign_state
+from interlingua.adapters._items import ABSENT, Member
+from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -213,20 +213,6 @@ def members_to_wire(state: Mapping[str, Any], wire: Wire, said: frozenset[str], 
 
 
 _SAID: Final = "the canonical member says it already"
-
-
-_EVERY_BLOCK: Final = frozenset(("type", "critical", "provider_state"))
-
-
-def report_beside(block: Block, known: frozenset[str], message: str, writing: Writing, path: Path) -> None:
-    """Reports what stands beside that which a block without members of its own says."""
-    report_unsaid(block, _EVERY_BLOCK | known, writing.loss, path)
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
-    state = writing.owned(block)
-    if state.get("signature"):
-        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    for name in state.get("fields") or ():
-        writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
 # ---------------------------------------------------------------------------------------------- members of all parts

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._items import (
+    ABSENT,
+    Member,
+    Row,
+    inside,
+    read_item,
+    same,
+    tool_name,
+    write_item,
+)
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -18,6 +27,8 @@ from interlingua.adapters._kit import (
     keep,
     parse_arguments,
 )
+from interlingua.adapters._media import KINDS
+from interlingua.adapters._messages import OF_OPAQUE, OF_TEXT, report_beside
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -31,12 +42,10 @@ from interlingua.adapters.gemini_generate.context import (
     Reading,
     Writing,
     kind_of,
-    report_beside,
     signature_from_wire,
     written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
-    MEDIA,
     file_from_wire,
     inline_from_wire,
     medium_to_wire,
@@ -343,8 +352,6 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_OPAQUE: Final = frozenset(("adapter", "provider", "origin", "kind", "value"))
-
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
@@ -360,7 +367,7 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
-_BLOCKS: Final = frozenset((*MEDIA, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
+_BLOCKS: Final = frozenset((*KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -489,7 +496,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
     # the item is verbatim: what its block says beside it has no place in it
-    report_beside(block, _OPAQUE, "the item goes back verbatim", writing, path)
+    report_beside(block, OF_OPAQUE, writing, path)
     return value
 
 
@@ -525,7 +532,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             texts.append(item["text"])
         elif (part := _said(item, writing, where)) is None:
             continue
-        elif kind in MEDIA and part.get("text") is None and not inside:
+        elif kind in KINDS and part.get("text") is None and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
             writing.outside.append((where, texts[-1], part))
         elif part.get("text") is not None and (kind != "opaque" or "text" not in item["value"]):
@@ -566,12 +573,13 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
     """Whether a block of a result is said in its text."""
     kind = item["type"]
-    return kind == "text" or writing.loss.placeholders or (kind in MEDIA and not inside)
+    return kind == "text" or writing.loss.placeholders or (kind in KINDS and not inside)
 
 
 def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     """A block of a result as a part; texts have no members of their own inside a result."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
-    report_beside(item, frozenset(("text",)), "a text of a result has no members of its own", writing, path)
+    report_beside(item, OF_TEXT, writing, path)
+
     return {"text": item["text"]}
