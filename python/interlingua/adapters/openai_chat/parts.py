@@ -27,7 +27,20 @@ from interlingua.adapters._media import (
     with_source,
 )
 from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
-from interlingua.adapters._openai_parts import CacheMark, address, address_refused, detail, file_name, is_plain, opaque
+from interlingua.adapters._openai_parts import (
+    CITED,
+    CacheMark,
+    address,
+    address_refused,
+    are_citations,
+    cited,
+    detail,
+    file_name,
+    is_plain,
+    opaque,
+    own_citations,
+    read_citation,
+)
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
@@ -268,13 +281,7 @@ def _begun(kind: str, part: Wire, reading: Reading) -> Block:
 
 # ---------------------------------------------------------------------------------------------------- citations
 
-_CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
-_NEVER_NESTED: Final = ("type", *_CITED)
-
-
-def own_citations(block: Block, writing: Writing) -> bool:
-    """Whether all citations of a text came from this provider."""
-    return all(writing.owned(citation) for citation in block["citations"])
+_NEVER_NESTED: Final = ("type", *CITED)
 
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
@@ -287,7 +294,7 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
 def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
     state, kind = citation["provider_state"], citation["type"]
     fields: Wire = state.get("fields") or {}
-    read = {name: citation[name] for name in _CITED if name in citation}
+    read = cited(citation)
     if writing.encoding_of(citation).get("flat"):
         return {**fields, **read, "type": kind}
     return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
@@ -295,14 +302,7 @@ def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
 
 def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
-    if not annotations:
-        kept.silent(annotations, "annotations")
-    elif (
-        len(said) == 1
-        and said[0]["type"] == "text"
-        and isinstance(annotations, list)
-        and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in annotations)
-    ):
+    if len(said) == 1 and said[0]["type"] == "text" and are_citations(annotations):
         said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
         kept.fields["annotations"] = annotations
@@ -311,25 +311,17 @@ def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading,
 def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
     kind = item["type"]
     inner = item.get(kind)
-    source: Wire = inner if isinstance(inner, dict) and kind not in _NEVER_NESTED else item
-    nested = source is inner
-    citation: dict[str, Any] = {"type": kind}
-    rest: dict[str, Any] = {}
-    for name, value in source.items():
-        if name == "type" and not nested:
-            continue
-        fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-        (citation if name in _CITED and fits else rest)[name] = value
-    fields = rest
-    if nested:
+    if isinstance(inner, dict) and kind not in _NEVER_NESTED:
+        citation, rest = read_citation(kind, inner)
         fields = {name: value for name, value in item.items() if name not in ("type", kind)}
         if rest:
             fields[kind] = rest
-    citation["provider_state"] = reading.state()
-    if fields:
-        citation["provider_state"]["fields"] = fields
-    if not nested:
-        keep_spelling(citation["provider_state"], "flat", True)
+        citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+        return citation
+    citation, fields = read_citation(kind, item)
+    del fields["type"]
+    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+    keep_spelling(citation["provider_state"], "flat", True)
     return citation
 
 
