@@ -466,7 +466,9 @@ def test_another_spelling_is_noted_and_goes_back(members: dict[str, Any]) -> Non
     request = read(body)
 
     states = [request["provider_state"], *(tool.get("provider_state", {}) for tool in request.get("tools", ()))]
-    noted = [state["encoding"].keys() & {"members", "snake", "came"} for state in states if "encoding" in state]
+    noted = [
+        state["encoding"].keys() & {"members", "snake", "came", "tools"} for state in states if "encoding" in state
+    ]
     assert any(noted) or "tools" in request["options"]["gemini_generate"]
     assert written(request) == body
 

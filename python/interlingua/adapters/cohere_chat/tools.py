@@ -5,7 +5,8 @@ from typing import Any, Final
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._items import Item, Member, Row, inside, json_text, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, report_unknown
+from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -19,7 +20,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.cohere_chat.parts import OPAQUE_MEMBERS, is_own_item, opaque
+from interlingua.adapters.cohere_chat.parts import is_own_item, opaque
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -174,7 +175,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if block["type"] == "opaque":
-        report_unknown(block, OPAQUE_MEMBERS, writing.loss, path)
+        report_beside(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
     if block.get("kind", "function") != "function":
