@@ -115,8 +115,8 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     encoding: dict[str, Any] = {"snake": names} if names else {}
     for name in ("contents", "tools"):
         if type(body.get(name)) is dict:
-            alone: list[Any] = [body[name]]
-            body = {**body, name: alone}
+            body = dict(body)
+            body[name] = [body[name]]
             encoding[name] = "object"
     contents = body.get("contents")
     if type(contents) is not list:
