@@ -8,7 +8,6 @@ model takes one (`_turns`).
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
 from interlingua.adapters._as_read import PREFILL, note
@@ -19,7 +18,7 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._turns import Turns as AllTurns
-from interlingua.adapters._turns import says_something, user_messages
+from interlingua.adapters._turns import messages_of, says_something, user_messages
 from interlingua.adapters._verbatim import Items, keep_spelt
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -229,8 +228,7 @@ class Turns(AllTurns[W]):
         if read is None:
             body["messages"] = items.put_back(self.wires, self.of)
         else:
-            made = [range(*of) for of in pairwise([*read.starts, len(messages)])]
-            items.keep(read.turns, made, self.wires, self.of)
+            items.keep(read.turns, messages_of(read.starts, len(messages)), self.wires, self.of)
 
 
 def is_thinking(wire: Item) -> bool:
