@@ -302,7 +302,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if row.mark is not None and item.get("cache") is not None:
         row.mark.write(item["cache"], wire, encoding, (*path, "cache"), writing)
     if fields:
-        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
+        put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
         if not own:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
@@ -331,30 +331,33 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
-    """Writes what is kept for this wire alone, where nothing else says it."""
+def put_back(fields: Mapping[str, Any], wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
+    """Writes what is kept for this wire alone, where nothing else says it; without a row, into objects of any name."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
 
 
-def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+def _lay_over(
+    fields: Mapping[str, Any], wire: Wire, row: Row | None, path: Path, writing: Writing
+) -> tuple[list[Path], bool]:
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
     already goes as a whole."""
-    members = {member.name: member for member in row.members}
+    members = {} if row is None else {member.name: member for member in row.members}
     said_already: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
         row_of = None if member is None else member.row
-        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
-            inner: Wire = wire.get(name, {})
+        nests = name in wire if row is None else row_of is not None
+        if nests and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            inner: Wire = {**wire.get(name, NOTHING)}
             branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
             if found:
                 wire[name] = inner
                 said_already += branches
                 found_place = True
                 continue
-        elif name not in wire and (name not in row.wire or _says_nothing(member, value, writing)):
+        elif name not in wire and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
             found_place = True
             continue

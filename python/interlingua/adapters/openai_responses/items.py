@@ -11,7 +11,8 @@ from copy import deepcopy
 from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, report_unknown, within
+from interlingua.adapters._citations import SPAN, are_citations, read_citation, report_citation, said_of
+from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
     OF_TEXT,
@@ -275,9 +276,9 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     state = writing.owned(block)
     if block.get("citations"):
         if not refused and all(writing.owned(citation) for citation in block["citations"]):
-            part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+            part["annotations"] = [_annotation_to_wire(citation, writing) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
-                report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
+                report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
         else:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
@@ -292,13 +293,11 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 _OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
 
 
-def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
-    said = {name: citation[name] for name in _CITED if name in citation}
-    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **said}
+_CITED: Final = ("url", "title", *SPAN)
 
 
-_CITED: Final = ("url", "title", "start_index", "end_index")
-_CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
+def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
+    return {**(writing.owned(citation).get("fields") or NOTHING), "type": citation["type"], **said_of(citation, _CITED)}
 
 
 # -- calls
@@ -606,8 +605,8 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
             continue
         if value is None or value == []:
             reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
-        elif name == "annotations" and kind != "refusal" and _are_citations(value):
-            block["citations"] = [_citation_from_wire(item, reading) for item in value]
+        elif name == "annotations" and kind != "refusal" and are_citations(value):
+            block["citations"] = [read_citation(item, _CITED, reading.endpoint) for item in value]
         else:
             fields[name] = value
     encoding: dict[str, Any] = {}
@@ -617,23 +616,6 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
         keep(state, fields, encoding)
         reading.unusual = reading.unusual or not within(fields, _OF_PARTS)
     return block
-
-
-def _are_citations(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
-    )
-
-
-def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
-    citation: dict[str, Any] = {"type": item["type"]}
-    fields: dict[str, Any] = {}
-    for name, value in item.items():
-        if name != "type":
-            fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-            (citation if name in _CITED and fits else fields)[name] = value
-    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return citation
 
 
 _FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))
