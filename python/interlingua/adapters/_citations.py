@@ -66,6 +66,11 @@ def own_fields(citation: Citation, writing: Writing, path: Path) -> Mapping[str,
     return fields
 
 
+def own_citations(block: Mapping[str, Any], writing: Writing) -> bool:
+    """Whether all citations of a text came from this provider."""
+    return all(writing.owned(citation) for citation in block["citations"])
+
+
 def said_of(citation: Citation, names: Collection[str]) -> dict[str, Any]:
     """The members of a citation of these names."""
     return {name: citation[name] for name in names if name in citation}

@@ -8,7 +8,7 @@ from interlingua.adapters._citations import SPAN, own_fields, report_citation, s
 from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, inside, put_back, read_item, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
 from interlingua.adapters._kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
@@ -87,13 +87,6 @@ def _is_field(name: str, value: Any, kind: str) -> bool:
     if value is None or (name == "type" and type(value) is str):
         return False  # a spelling
     return name == kind or name not in KINDS
-
-
-def overlaid(wire: Wire, fields: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
-    """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
-    made = {**wire}
-    put_back(fields, made, None, path, writing)
-    return made
 
 
 # ---------------------------------------------------------------------------------------------- texts, by rows
@@ -258,7 +251,7 @@ def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | N
     if "url" in citation:
         wire["location"] = {"web": {"url": citation["url"]}}
     report_citation(citation, writing, path, SPAN)
-    wire = overlaid(wire, fields, writing, (*path, "provider_state", "fields"))
+    wire = laid_over(wire, {**fields}, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
         message = "its place says what a citation is"
         writing.loss.replace((*path, "type"), kind, "unsupported_field", "weakened", message)

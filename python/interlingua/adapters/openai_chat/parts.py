@@ -8,7 +8,15 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import SPAN, are_citations, read_citation, read_members, said_of, with_origin
+from interlingua.adapters._citations import (
+    SPAN,
+    are_citations,
+    own_citations,
+    read_citation,
+    read_members,
+    said_of,
+    with_origin,
+)
 from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
 from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
@@ -29,7 +37,15 @@ from interlingua.adapters._media import (
     with_source,
 )
 from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
-from interlingua.adapters._openai_parts import CacheMark, address, address_refused, detail, file_name, is_plain, opaque
+from interlingua.adapters._openai_parts import (
+    CacheMark,
+    address,
+    address_refused,
+    detail,
+    file_name,
+    is_plain,
+    opaque,
+)
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
@@ -274,11 +290,6 @@ _CITED: Final = ("url", "title", *SPAN)
 _NEVER_NESTED: Final = ("type", *_CITED)
 
 
-def own_citations(block: Block, writing: Writing) -> bool:
-    """Whether all citations of a text came from this provider."""
-    return all(writing.owned(citation) for citation in block["citations"])
-
-
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     """The annotations of a text that this provider cited; None when there are none of its own."""
     if not block.get("citations") or not own_citations(block, writing):
@@ -296,9 +307,7 @@ def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
 
 def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
-    if not annotations:
-        kept.silent(annotations, "annotations")
-    elif len(said) == 1 and said[0]["type"] == "text" and are_citations(annotations):
+    if len(said) == 1 and said[0]["type"] == "text" and are_citations(annotations):
         said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
         kept.fields["annotations"] = annotations
