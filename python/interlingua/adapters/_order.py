@@ -385,11 +385,14 @@ def leading_count(messages: list[Message], writing: Writing) -> int:
     return count - 1 if alone and count else count
 
 
-def fold_role(message: Message, path: Path, writing: Writing) -> None:
-    """Reports instructions of a developer where instructions have one role."""
-    if message["role"] == "developer":
+def fold_role(message: Message, path: Path, writing: Writing) -> str:
+    """The role of a message where instructions have one; that of a developer is reported."""
+    role: str = message["role"]
+    if role == "developer":
+        role = "system"
         why = "instructions have one role here"
-        writing.loss.replace((*path, "role"), "system", "role_folded", "representation", why)
+        writing.loss.replace((*path, "role"), role, "role_folded", "representation", why)
+    return role
 
 
 def drop_leading(count: int, writing: Writing) -> None:
