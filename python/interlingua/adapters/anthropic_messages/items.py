@@ -113,7 +113,7 @@ def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
             reading.unusual = True
         else:
             reading.mark(hint)
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
+    return reading.opaque(kind, item)
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:

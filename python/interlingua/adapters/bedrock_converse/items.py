@@ -7,7 +7,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NoMeaning, own_citation, report_citation
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
 from interlingua.adapters._kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
@@ -86,36 +86,6 @@ def _is_field(name: str, value: Any, kind: str) -> bool:
     if value is None or (name == "type" and type(value) is str):
         return False  # a spelling
     return name == kind or name not in KINDS
-
-
-def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
-    """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
-    made, said_already, _ = _laid_over(wire, fields, path)
-    for where in said_already:
-        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
-    return made
-
-
-def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
-    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
-    made = dict(wire)
-    said_already: list[Path] = []
-    found_place = not fields  # an empty tree is only there
-    for name, value in fields.items():
-        if name not in made:
-            made[name] = value
-            found_place = True
-        elif (
-            isinstance(made[name], dict)
-            and isinstance(value, dict)
-            and (laid := _laid_over(made[name], value, (*path, name)))[2]
-        ):
-            made[name] = laid[0]
-            said_already += laid[1]
-            found_place = True
-        else:
-            said_already.append((*path, name))
-    return made, said_already, found_place
 
 
 # ---------------------------------------------------------------------------------------------- texts, by rows
@@ -287,7 +257,7 @@ def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) ->
     if "url" in citation:
         wire["location"] = {"web": {"url": citation["url"]}}
     report_citation(citation, writing, path)
-    wire = overlaid(wire, fields, writing, (*path, "provider_state", "fields"))
+    wire = laid_over(wire, fields, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
         writing.loss.replace(
             (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
