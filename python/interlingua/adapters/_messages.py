@@ -111,6 +111,15 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
         report_lost_state(state, writing.loss, path)
 
 
+def fold_role(role: str, path: Path, writing: Writing) -> str:
+    """The role of a message where instructions have one."""
+    if role != "developer":
+        return role
+    why = "instructions have one role here"
+    writing.loss.replace((*path, "role"), "system", "role_folded", "representation", why)
+    return "system"
+
+
 def refuse_calls(content: list[Block], path: Path, writing: Writing) -> None:
     """Raises `InvalidRequest` for calls and results in a message that is neither of the model nor of a tool."""
     for index, block in enumerate(content):

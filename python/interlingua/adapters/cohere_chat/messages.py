@@ -16,6 +16,7 @@ from interlingua.adapters._messages import (
     as_one,
     fill,
     finish,
+    fold_role,
     joined,
     other_members,
     read_messages,
@@ -25,7 +26,7 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, fold_role, result_of
+from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
 from interlingua.adapters._spelling import LIST, Spelt, lone_text
 from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
@@ -202,7 +203,7 @@ def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
-    role = fold_role(message, path, writing)
+    role = fold_role(message["role"], path, writing)
     content: list[Block] = message["content"]
     if role == TOOL:
         wire = _result_to_wire(message, path, writing)

@@ -16,6 +16,7 @@ from interlingua.adapters._messages import (
     as_one,
     fill,
     finish,
+    fold_role,
     joined,
     misplaced,
     no_place,
@@ -28,7 +29,7 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, fold_role, result_of
+from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
 from interlingua.adapters._spelling import Spelt, read_elements
 from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
@@ -89,7 +90,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
         return usual
-    role = fold_role(message, path, writing)
+    role = fold_role(message["role"], path, writing)
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
     else:

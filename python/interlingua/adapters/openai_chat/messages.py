@@ -7,6 +7,7 @@ from interlingua.adapters._envelope import MARK
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import (
     OF_RESULT,
+    fold_role,
     read_messages,
     refuse_calls,
     report_beside,
@@ -15,7 +16,7 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, fold_role, moves_behind, result_of
+from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, result_of
 from interlingua.adapters._spelling import LIST, lone_text
 from interlingua.adapters._verbatim import Items, came_otherwise
 from interlingua.adapters.openai_chat.parts import (
@@ -229,7 +230,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
     if writing.dialect.get("developer_role") is False:
-        role = fold_role(message, path, writing)
+        role = fold_role(message["role"], path, writing)
     refuse_calls(content, path, writing)
     written = content_to_wire(content, (*path, "content"), writing, USER if role == USER else SYSTEM)
     if runs.moved:

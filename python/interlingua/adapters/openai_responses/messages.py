@@ -17,6 +17,7 @@ from interlingua.adapters._messages import (
     OF_RESULT,
     fill,
     finish,
+    fold_role,
     refuse_calls,
     report_beside,
     report_moves,
@@ -24,7 +25,7 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import LATER, Wanted, arranged, fold_role, note_disorder, result_of
+from interlingua.adapters._order import LATER, Wanted, arranged, note_disorder, result_of
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._structured import says_json
 from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
@@ -259,7 +260,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
             return {"role": role, "content": content[0]["text"]}
     if writing.dialect.get("developer_role") is False:
-        role = fold_role(message, path, writing)
+        role = fold_role(message["role"], path, writing)
     refuse_calls(content, path, writing)
     written = _content_to_wire(content, (*path, "content"), writing)
     wire: Wire = {"role": role}
