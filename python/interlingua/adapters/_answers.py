@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state, report_unknown
 from interlingua.adapters._spelling import ABSENT, Spelt
 from interlingua.adapters._usage import Usage, report_members, report_usage
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -25,33 +25,57 @@ UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError
 """What it raises to read or write an item that lacks a member or has one of a wrong type."""
 
 
+def as_object(body: Any, endpoint: Endpoint) -> Wire:
+    """The body of an answer. Raises `InvalidAnswer` for one that is no object."""
+    if type(body) is not dict:
+        raise InvalidAnswer("an answer must be an object", path="", adapter=endpoint.adapter)
+    return body
+
+
 def unreadable(path: str, endpoint: Endpoint) -> InvalidAnswer:
     """The error for an answer of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
     return InvalidAnswer(why, path=path, adapter=endpoint.adapter)
 
 
-def unwritable(endpoint: Endpoint) -> InvalidRequest:
-    """The error for an answer that cannot be written: the schema has checked all but what providers left in `encoding` and
-    `fields`."""
-    return InvalidRequest("a provider state of the response has an unexpected shape", adapter=endpoint.adapter)
+def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:
+    """The body that is written, and what is lost on the way. Raises `InvalidRequest` for an answer that cannot be written."""
+    loss = Loss()
+    try:
+        return write(loss), loss.entries
+    except UNREADABLE as problem:
+        # the schema has checked all but what providers left in `encoding` and `fields`
+        why = "a provider state of the response has an unexpected shape"
+        raise InvalidRequest(why, adapter=endpoint.adapter) from problem
 
 
 # ---------------------------------------------------------------------------------------------- why it ended
 
 
-class Ends(NamedTuple):
+class Ends:
     """Why answers end, in the words of a wire.
 
-    `reasons` are by word, `words` by reason; the word for any other reason is `other`, which is never one of a clean end.
-    Those that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
+    `words` are by reason, with spaces between them; all are read, the first is written. `written` has those that are written and
+    read as another reason, if at all; the word for any other reason is `other`, which is never one of a clean end.
+    Reasons that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
     """
 
-    reasons: Mapping[str, str]
-    words: Mapping[str, str]
-    final: tuple[str, ...]
-    other: str = "other"
-    by_text: bool = False
+    __slots__ = ("by_text", "final", "other", "reasons", "words")
+
+    def __init__(
+        self,
+        words: Mapping[str, str],
+        written: Mapping[str, str],
+        final: tuple[str, ...],
+        *,
+        other: str = "other",
+        by_text: bool = False,
+    ) -> None:
+        self.reasons = {word: reason for reason, all_words in words.items() for word in all_words.split()}
+        self.words = {reason: all_words.split()[0] for reason, all_words in words.items()} | dict(written)
+        self.final = final
+        self.other = other
+        self.by_text = by_text
 
 
 def read_end(word: Any, content: list[Block], ends: Ends) -> str:
@@ -191,6 +215,19 @@ def served_model(response: Response) -> str | None:
 def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
     """An id for an answer that has none: the same answer gets the same id."""
     return prefix + hashlib.sha256(said).hexdigest()[:length]
+
+
+def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came. What is kept of its message, which becomes
+    one of a conversation, is kept already."""
+    written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
+    keep_item(response, came, written, endpoint, loss.entries)
+
+
+def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
+    """An answer and its message as they came, as far as they are written as they were then."""
+    written["message"] = put_back_item(response["message"], written["message"], endpoint, loss.entries, loss)
+    return put_back_item(response, written, endpoint, loss.entries, loss)
 
 
 # ---------------------------------------------------------------------------------------------- what is lost

@@ -7,15 +7,27 @@ from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._kit import THINKING_MEMBERS, report_foreign_state, report_unknown
-from interlingua.canonical.loss import Path
+from interlingua.adapters._verbatim import keep_item, put_back_item
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss, Path
 
 FINAL: Final = ("length", "content_filter", "refusal")
 """Why an answer ended, whatever it holds."""
 
 
-def content_of(response: Item) -> Item:
+def _content_of(response: Item) -> Item:
     """What reports of an answer are about; what stands around it changes on its way."""
     return {"content": response["message"]["content"]}
+
+
+def keep(response: Item, came: Item, written: Item, endpoint: Endpoint, loss: Loss) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came."""
+    keep_item(response, came, written, endpoint, loss.entries, _content_of(response))
+
+
+def put_back(response: Item, written: Item, endpoint: Endpoint, loss: Loss) -> Any:
+    """An answer as it came, as far as it is written as it was then."""
+    return put_back_item(response, written, endpoint, loss.entries, loss, _content_of(response))
 
 
 def is_shown(block: Item, writing: Writing) -> bool:

@@ -4,21 +4,20 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
-    UNREADABLE,
     Ends,
     Names,
     read_end,
     read_members,
-    unwritable,
+    write_answer,
     written_end,
 )
-from interlingua.adapters._claude.answers import FINAL, content_of, is_shown, report_answer, report_shown
+from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -35,27 +34,17 @@ Entries = list[Entry]
 
 ENDS: Final = Ends(
     {
-        "end_turn": "stop",
-        "stop_sequence": "stop_sequence",
-        "max_tokens": "length",
-        "model_context_window_exceeded": "length",
-        "tool_use": "tool_calls",
-        "guardrail_intervened": "content_filter",
-        "content_filtered": "content_filter",
-        "malformed_model_output": "error",
-        "malformed_tool_use": "error",
-        # not in the service's list; Anthropic's models have them
-        "pause_turn": "pause",
-        "refusal": "refusal",
-    },
-    {
         "stop": "end_turn",
         "stop_sequence": "stop_sequence",
-        "length": "max_tokens",
+        "length": "max_tokens model_context_window_exceeded",
         "tool_calls": "tool_use",
-        "content_filter": "content_filtered",
-        "refusal": "content_filtered",
+        "content_filter": "content_filtered guardrail_intervened",
+        "error": "malformed_model_output malformed_tool_use",
+        # not in the service's list; Anthropic's models have them
+        "pause": "pause_turn",
+        "refusal": "refusal",
     },
+    {"refusal": "content_filtered", "error": "other", "pause": "other"},
     FINAL,
 )
 _NAMES: Final = Names({"output": APART, "stopReason": "finish_reason_raw", "usage": "usage"}, strict=True)
@@ -86,7 +75,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     response = assembled(body, blocks, reading, endpoint)
     if may_differ(reading.unusual or "role" not in message):
         loss = Loss()
-        keep_item(response, body, _body(response, endpoint, loss), endpoint, loss.entries, content_of(response))
+        keep(response, body, _body(response, endpoint, loss), endpoint, loss)
     return unwrap_answer_call(response), []
 
 
@@ -140,12 +129,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
 
     The report names what the wire cannot say, with pointers into the response.
     """
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries
+    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:

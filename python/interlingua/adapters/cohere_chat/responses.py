@@ -11,23 +11,26 @@ from interlingua.adapters._answers import (
     UNREADABLE,
     Ends,
     Names,
+    as_object,
+    keep,
+    put_back,
     read_end,
     read_members,
     report_around,
     unreadable,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, count, own_counts, prompt_tokens
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -35,23 +38,15 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "COMPLETE": "stop",
-        "STOP_SEQUENCE": "stop_sequence",
-        "MAX_TOKENS": "length",
-        "ERROR_LIMIT": "length",
-        "TOOL_CALL": "tool_calls",
-        "ERROR": "error",
-        "TIMEOUT": "error",
-        "ERROR_TOXIC": "content_filter",
-        "USER_CANCEL": "cancelled",
-    },
-    {
         "stop": "COMPLETE",
         "stop_sequence": "STOP_SEQUENCE",
-        "length": "MAX_TOKENS",
+        "length": "MAX_TOKENS ERROR_LIMIT",
         "tool_calls": "TOOL_CALL",
-        "error": "ERROR",
+        "error": "ERROR TIMEOUT",
+        "content_filter": "ERROR_TOXIC",
+        "cancelled": "USER_CANCEL",
     },
+    {"content_filter": "OTHER", "cancelled": "OTHER"},
     ("length", "content_filter", "error", "cancelled"),
     other="OTHER",
 )
@@ -69,14 +64,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, list
 
     Losses are reported at their place in the response.
     """
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss)
-        body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
-        body = put_back_item(response, body, endpoint, loss.entries, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -133,8 +121,7 @@ def _are_pieces(value: Any) -> bool:
 
 def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     if isinstance(body.get("message"), str):
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids)
@@ -143,8 +130,7 @@ def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_I
         loss = Loss()
         written = _body(response, endpoint, loss)
         keep_message(response["message"], body["message"], endpoint)
-        written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
-        keep_item(response, body, written, endpoint, loss.entries)
+        keep(response, body, written, endpoint, loss)
     return unwrap_answer_call(response), []
 
 

@@ -7,6 +7,7 @@ from interlingua.adapters._answers import (
     UNREADABLE,
     Ends,
     Names,
+    as_object,
     derived_id,
     no_usage,
     read_end,
@@ -16,7 +17,7 @@ from interlingua.adapters._answers import (
     report_rest,
     served_model,
     take_members,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import (
@@ -47,38 +48,15 @@ Entries = list[Entry]
 
 ENDS: Final = Ends(
     {
-        "STOP": "stop",
-        "MAX_TOKENS": "length",
-        "CONTINUATION": "pause",
-        "SAFETY": "content_filter",
-        "RECITATION": "content_filter",
-        "BLOCKLIST": "content_filter",
-        "PROHIBITED_CONTENT": "content_filter",
-        "SPII": "content_filter",
-        "IMAGE_SAFETY": "content_filter",
-        "IMAGE_PROHIBITED_CONTENT": "content_filter",
-        "IMAGE_RECITATION": "content_filter",
-        "LANGUAGE": "content_filter",
-        "ESCALATION": "content_filter",
-        "PUP_LIMITED_DISABLED": "content_filter",
-        "MODEL_ARMOR": "content_filter",
-        "MALFORMED_FUNCTION_CALL": "error",
-        "UNEXPECTED_TOOL_CALL": "error",
-        "TOO_MANY_TOOL_CALLS": "error",
-        "MISSING_THOUGHT_SIGNATURE": "error",
-        "MALFORMED_RESPONSE": "error",
-        "NO_IMAGE": "error",
-        "IMAGE_OTHER": "error",
-    },
-    {
         "stop": "STOP",
-        "stop_sequence": "STOP",
-        "tool_calls": "STOP",
         "length": "MAX_TOKENS",
         "pause": "CONTINUATION",
-        "content_filter": "SAFETY",
-        "refusal": "SAFETY",
+        "content_filter": "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT "
+        "IMAGE_RECITATION LANGUAGE ESCALATION PUP_LIMITED_DISABLED MODEL_ARMOR",
+        "error": "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE "
+        "MALFORMED_RESPONSE NO_IMAGE IMAGE_OTHER",
     },
+    {"stop_sequence": "STOP", "tool_calls": "STOP", "refusal": "SAFETY", "error": "OTHER"},
     ("length", "content_filter"),
     other="OTHER",
 )
@@ -180,8 +158,7 @@ def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
     and `ProviderError` when the body is an error in spite of its status.
     """
-    if type(body) is not dict:
-        raise InvalidAnswer("the answer must be an object", path="", adapter=endpoint.adapter)
+    body = as_object(body, endpoint)
     if "error" in body and "candidates" not in body:
         raise ProviderError(error(200, {}, body, endpoint))
     candidates = body.get("candidates")
@@ -312,11 +289,7 @@ def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entr
 
     The report names what the wire cannot say, with pointers into the response.
     """
-    loss = Loss()
-    try:
-        return _body(response, endpoint, loss), loss.entries
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:

@@ -8,6 +8,7 @@ from interlingua.adapters._answers import (
     UNREADABLE,
     Ends,
     Names,
+    as_object,
     derived_id,
     has_tokens,
     no_usage,
@@ -19,7 +20,7 @@ from interlingua.adapters._answers import (
     served_model,
     take_members,
     unreadable,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire
@@ -40,37 +41,14 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "stop": "stop",
-        "eos": "stop",
-        "eos_token": "stop",
-        "end_turn": "stop",
+        "stop": "stop eos eos_token end_turn",
         "stop_sequence": "stop_sequence",
-        "length": "length",
-        "model_length": "length",
-        "max_tokens": "length",
-        "max_output": "length",
-        "model_context_window_exceeded": "length",
-        "tool_calls": "tool_calls",
-        "function_call": "tool_calls",
-        "tool_use": "tool_calls",
-        "content_filter": "content_filter",
-        "safety": "content_filter",
-        "sensitive": "content_filter",
-        "error": "error",
-        "insufficient_system_resource": "error",
-        "abort": "error",
-        "network_error": "error",
+        "length": "length model_length max_tokens max_output model_context_window_exceeded",
+        "tool_calls": "tool_calls function_call tool_use",
+        "content_filter": "content_filter safety sensitive",
+        "error": "error insufficient_system_resource abort network_error",
     },
-    {
-        "stop": "stop",
-        "stop_sequence": "stop",
-        "length": "length",
-        "tool_calls": "tool_calls",
-        "content_filter": "content_filter",
-        "refusal": "stop",
-        "cancelled": "error",
-        "error": "error",
-    },
+    {"stop_sequence": "stop", "refusal": "stop", "cancelled": "error"},
     ("length", "content_filter", "error"),
     by_text=True,
 )
@@ -111,12 +89,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, created)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -245,8 +218,7 @@ def stop_to_wire(
 
 def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:

@@ -7,13 +7,14 @@ from interlingua.adapters._answers import (
     APART,
     UNREADABLE,
     Names,
+    as_object,
     is_refused,
     read_members,
     report_around,
     report_logprobs,
     served_model,
     unreadable,
-    unwritable,
+    write_answer,
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
@@ -69,12 +70,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, created)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -172,8 +168,7 @@ def finish_to_wire(response: Response) -> Wire:
 
 def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
