@@ -9,9 +9,10 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state, report_unknown
+from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state
 from interlingua.adapters._spelling import ABSENT, Spelt
-from interlingua.adapters._usage import Usage, report_members, report_usage
+from interlingua.adapters._usage import COUNTED, Usage, report_usage
 from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -232,25 +233,11 @@ def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) 
 
 # ---------------------------------------------------------------------------------------------- what is lost
 
-_RESPONSE_MEMBERS: Final = frozenset(
-    (
-        "id",
-        "model",
-        "requested_model",
-        "message",
-        "finish_reason",
-        "finish_reason_raw",
-        "stop_sequence",
-        "usage",
-        "alternatives",
-        "logprobs",
-        "loss",
-        "skipped",
-        "attempts",
-        "provider_state",
-        "raw",
-    )
+AROUND: Final = frozenset(
+    "id model requested_model message finish_reason finish_reason_raw usage loss skipped attempts provider_state raw".split()
 )
+"""The members of an answer that every wire says, or that are none of the provider's."""
+_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
@@ -258,46 +245,43 @@ _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("con
 def report_around(
     response: Response,
     end: str,
+    said: frozenset[str],
     loss: Loss,
     *,
-    says: tuple[str, ...] = (),
     usage: Any = None,
     uncounted: tuple[str, ...] = (),
 ) -> None:
-    """Reports what is lost around the content of an answer, on wires that give one.
-
-    `end`, `says`: as of `report_choice`; `usage` is what was written of it, `uncounted` as of `report_usage`.
-    """
-    report_choice(response, end, loss, (), says)
+    """Reports what is lost around the content of an answer: `end` and `said` are those of `report_choice`, `usage` is what was
+    written of it, `uncounted` that of `report_usage`."""
+    report_choice(response, end, said, loss, ())
     report_usage(response.get("usage"), usage, uncounted, loss)
-    if response.get("alternatives"):
-        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
-    report_rest(response, loss)
 
 
-def report_choice(choice: Choice, end: str, loss: Loss, path: Path, says: tuple[str, ...] = ()) -> None:
-    """Reports an end that reads otherwise than it was, and what a wire does not say of a choice: the text that ended it, and log
-    probabilities in a shape of which it has no place. `end` is the reason that is read back; the wire `says` these members.
-
-    An answer that is told as one that asks for its calls holds some."""
+def report_choice(choice: Choice, end: str, said: frozenset[str], loss: Loss, path: Path) -> None:
+    """Reports an end that reads otherwise than it was, and the members of a choice and of its usage that are not `said`. `end` is
+    the reason that is read back. An answer that reads as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
     if end != reason:
         alike = (reason, end) in _ALIKE or (reason == "stop" and end == "tool_calls")
         severity = "representation" if alike else "weakened"
         message = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), end, "unsupported_value", severity, message)
-    if choice.get("stop_sequence") is not None and "stop_sequence" not in says:
-        message = "the wire does not tell which text ended an answer"
-        loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
-    if "logprobs" not in says:
-        report_logprobs(choice, loss, path)
+    if not said.issuperset(choice):
+        report_unsaid(choice, said, loss, path)
+    usage: Usage | None = choice.get("usage")
+    if usage is not None and not COUNTED.issuperset(usage):
+        report_unsaid(usage, COUNTED, loss, (*path, "usage"))
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
-    """Reports log probabilities, on wires that have no place for those of another one."""
-    if choice.get("logprobs") is not None:
-        message = "the wire has no place for log probabilities of this shape"
-        loss.drop((*path, "logprobs"), "unsupported_field", "lost", message)
+    """Reports log probabilities that a wire has no place for, though it has one for others."""
+    report_unsaid({"logprobs": choice.get("logprobs")}, AROUND, loss, path)
+
+
+def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports what a message of an answer has around its content without a place on a wire."""
+    if len(message) > 2:  # a role and content
+        report_unsaid(message, _MESSAGE, loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
@@ -314,31 +298,11 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
     return found
 
 
-def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports what a message of an answer has around its content without a place on a wire."""
-    if len(message) == 2:
-        return  # a role and content
-    if message.get("name") is not None:
-        loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
-    if message.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks in answers")
-    report_unknown(message, MESSAGE_MEMBERS, loss, path)
-
-
 def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place in an answer, whoever left it."""
     state: dict[str, Any] | None = item.get("provider_state")
     if state is not None:
         report_lost_state(state, loss, path)
-
-
-def report_rest(response: Response, loss: Loss, path: Path = ()) -> None:
-    """Reports the members of an answer, or of one of its choices, and of its usage, that no wire tells."""
-    if not _RESPONSE_MEMBERS.issuperset(response):
-        report_unknown(response, _RESPONSE_MEMBERS, loss, path)
-    usage: Usage | None = response.get("usage")
-    if usage is not None:
-        report_members(usage, loss, (*path, "usage"))
 
 
 # ---------------------------------------------------------------------------------------------- streams

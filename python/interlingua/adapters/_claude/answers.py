@@ -2,11 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import report_around, report_message, report_stateless
+from interlingua.adapters._answers import AROUND, report_around, report_message, report_stateless
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import THINKING_MEMBERS, report_foreign_state, report_unknown
+from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._kit import THINKING_MEMBERS, report_foreign_state
 from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -35,18 +36,22 @@ def is_shown(block: Item, writing: Writing) -> bool:
     return block["type"] == "thinking" and not can_replay(block, writing)
 
 
-def report_shown(block: Item, why: str, writing: Writing, path: Path) -> None:
+def report_shown(block: Item, writing: Writing, path: Path) -> None:
     """Reports what goes of reasoning that is shown without a signature."""
     report_stateless(block, writing.loss, path)
-    if block.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
-    report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+    report_unsaid(block, _SHOWN, writing.loss, path)
+
+
+_SHOWN: Final = THINKING_MEMBERS - {"cache"}
 
 
 def report_answer(response: Item, end: str, writing: Writing, **around: Any) -> None:
     """Reports what the wire does not tell of an answer beside its content; `around` is for `report_around`."""
     if not writing.same_origin:
         report_foreign_state(response, writing.endpoint, writing.loss, ())
-    report_around(response, end, writing.loss, says=("stop_sequence",), **around)
+    report_around(response, end, _SAID, writing.loss, **around)
     report_message(response["message"], writing.loss, ("message",))
     report_stateless(response["message"], writing.loss, ("message",))
+
+
+_SAID: Final = AROUND | {"stop_sequence"}

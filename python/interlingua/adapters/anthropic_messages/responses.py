@@ -166,7 +166,7 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
         code, severity = ("foreign_state", "lost") if given else ("unsigned_thinking", "representation")
         message = "reasoning of another provider is shown without a signature"
         writing.loss.replace((*path, "signature"), "", code, severity, message)
-    report_shown(block, "reasoning takes no cache mark", writing, path)
+    report_shown(block, writing, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 

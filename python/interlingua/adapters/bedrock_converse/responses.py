@@ -171,7 +171,7 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)
         if wire is not None and block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", _NO_MARKS)
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
         return wire
     shown: Wire = {"text": block["text"]}
     if block.get("signature") == "":
@@ -179,11 +179,8 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
     elif block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    report_shown(block, _NO_MARKS, writing, path)
+    report_shown(block, writing, path)
     return {"reasoningContent": {"reasoningText": shown}}
-
-
-_NO_MARKS: Final = "an answer has no cache points"
 
 
 def _own_stop(response: Response, body: Wire, writing: Writing) -> None:

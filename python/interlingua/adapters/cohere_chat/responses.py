@@ -7,6 +7,7 @@ from uuid import UUID
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     LISTED,
     UNREADABLE,
     Ends,
@@ -85,8 +86,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     else:
         report_foreign_state(response, endpoint, loss, ())
     end = read_end(body.get("finish_reason"), content, ENDS)
-    says = ("logprobs",) if "logprobs" in body else ()
-    report_around(response, end, loss, says=says, usage=body.get("usage"), uncounted=_UNCOUNTED)
+    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, said, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     return body
 
 

@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     UNREADABLE,
     Ends,
     Names,
@@ -14,7 +15,6 @@ from interlingua.adapters._answers import (
     report_choice,
     report_logprobs,
     report_message,
-    report_rest,
     served_model,
     take_members,
     write_answer,
@@ -75,6 +75,9 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
 """What the wire does not count apart."""
+_SAID_ELSEWHERE: Final = AROUND | {"alternatives"}
+_SAID: Final = _SAID_ELSEWHERE | {"logprobs"}
+"""The members of an answer that the wire says of one of another provider, and of its own."""
 
 # ---------------------------------------------------------------------------------------------- sources
 
@@ -315,7 +318,6 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     if not own:
         report_foreign_state(response, endpoint, loss, ())
     report_usage(usage, body.get("usageMetadata"), _UNCOUNTED, loss)
-    report_rest(response, loss)
     return body
 
 
@@ -368,7 +370,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     candidate = _around(content, position, word)
     if own and choice.get("logprobs") is not None:
         candidate["logprobsResult"] = choice["logprobs"]
-    report_choice(choice, end, loss, path, ("logprobs",) if own else ())
+    report_choice(choice, end, _SAID if own else _SAID_ELSEWHERE, loss, path)
     report_message(message, loss, (*path, "message"))
     report_foreign_state(message, writing.endpoint, loss, (*path, "message"))
     report_own_state(writing.owned(message), loss, (*path, "message"))
@@ -376,7 +378,6 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         report_foreign_state(choice, writing.endpoint, loss, path)
         beside = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
         report_own_state({**state, "fields": beside}, loss, path, fields=True)
-        report_rest(choice, loss, path)
     for name, value in fields.items():
         candidate.setdefault(name, value)
     if "groundingMetadata" in fields:

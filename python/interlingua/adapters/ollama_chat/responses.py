@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     LISTED,
     UNREADABLE,
     Ends,
@@ -66,9 +67,9 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, writing, message, created_at)
     end = read_end(body.get("done_reason"), response["message"]["content"], ENDS)
-    says = ("logprobs",) if "logprobs" in body else ()
-    report_around(response, end, loss, says=says, uncounted=_UNCOUNTED)
-    if says:
+    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, said, loss, uncounted=_UNCOUNTED)
+    if "logprobs" in body:
         for name in sorted(response["logprobs"].keys() - {LISTED}):
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
     report_foreign_state(response, endpoint, loss, ())

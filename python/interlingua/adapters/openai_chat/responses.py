@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     UNREADABLE,
     Ends,
     Names,
@@ -15,7 +16,6 @@ from interlingua.adapters._answers import (
     read_end,
     report_choice,
     report_logprobs,
-    report_rest,
     report_stateless,
     served_model,
     take_members,
@@ -78,6 +78,8 @@ _PLACES: Final[Places] = (
 """Vendors have several names for what came from a cache, and for what went to one."""
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
+_SAID: Final = AROUND | {"alternatives", "logprobs"}
+_SAID_WITH_STOP: Final = _SAID | {"stop_sequence"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -127,7 +129,6 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     others: list[Wire] = []
     for position, choice in enumerate(response.get("alternatives") or (), 1):
         others.append(_choice_to_wire(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
-    report_rest(response, loss)
     for name, value in fields.items():
         body.setdefault(name, value)
     return body, others
@@ -159,10 +160,8 @@ def _choice_to_wire(choice: dict[str, Any], position: int, fields: Mapping[str, 
         report_stateless(choice, loss, place)
     if stop := stop_to_wire(choice, content, writing.dialect):
         wire.update(stop)
-    else:
-        report_choice(choice, read_end(word, content, ENDS), loss, place, ("logprobs",))
-    if position:
-        report_rest(choice, loss, place)
+    end = choice["finish_reason"] if stop else read_end(word, content, ENDS)
+    report_choice(choice, end, _SAID_WITH_STOP if stop else _SAID, loss, place)
     return wire
 
 

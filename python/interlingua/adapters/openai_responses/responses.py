@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     UNREADABLE,
     Names,
     as_object,
@@ -59,6 +60,7 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
+_SAID: Final = AROUND | {"logprobs"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -102,14 +104,8 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     loss = writing.loss
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    report_around(
-        response,
-        finish_from_wire(body, written),
-        loss,
-        says=("logprobs",),
-        usage=body.get("usage"),
-        uncounted=_UNCOUNTED,
-    )
+    end = finish_from_wire(body, written)
+    report_around(response, end, _SAID, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     _report_logprobs(response, writing)
     if not own:
         report_foreign_state(response, writing.endpoint, loss, ())
