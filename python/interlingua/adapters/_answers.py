@@ -253,8 +253,8 @@ def report_around(
 ) -> None:
     """Reports what is lost around the content of an answer: `end` and `said` are those of `report_choice`, `usage` is what was
     written of it, `uncounted` that of `report_usage`."""
-    report_choice(response, end, said, loss, ())
     report_usage(response.get("usage"), usage, uncounted, loss)
+    report_choice(response, end, said, loss, ())
 
 
 def report_choice(choice: Choice, end: str, said: frozenset[str], loss: Loss, path: Path) -> None:
