@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._items import report_unsaid
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state
+from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, THINKING_MEMBERS, Wire, report_lost_state
 from interlingua.adapters._spelling import ABSENT, Spelt
 from interlingua.adapters._usage import COUNTED, Usage, report_usage
 from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
@@ -102,14 +102,9 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, own: bool) 
         raw: str | None = choice.get("finish_reason_raw")
         if read_end(raw, content, ends) == reason:
             return raw
-    if ends.by_text and reason == "refusal" and not is_refused(content):
+    if ends.by_text and reason == "refusal" and not any(block.get("refusal") for block in content):
         reason = "content_filter"
     return ends.words.get(reason, ends.other)
-
-
-def is_refused(content: list[Block]) -> bool:
-    """Whether an answer holds a refusal."""
-    return any(block.get("refusal") for block in content)
 
 
 # ---------------------------------------------------------------------------------------------- members
@@ -207,6 +202,12 @@ def take_members(
 _TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))
 
 
+def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A member that is an object; nothing where there is none."""
+    value = item.get(name)
+    return value if type(value) is dict else NOTHING
+
+
 def served_model(response: Response) -> str | None:
     """The wire's name of the model that served an answer: what stands after the first colon."""
     model: str | None = response.get("model")
@@ -237,6 +238,8 @@ AROUND: Final = frozenset(
     "id model requested_model message finish_reason finish_reason_raw usage loss skipped attempts provider_state raw".split()
 )
 """The members of an answer that every wire says, or that are none of the provider's."""
+SHOWN: Final = THINKING_MEMBERS - {"cache"}
+"""Of reasoning that is shown without its signature, which is reported by itself."""
 _MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""

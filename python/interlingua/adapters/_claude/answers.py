@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import AROUND, report_around, report_message, report_stateless
+from interlingua.adapters._answers import AROUND, SHOWN, report_around, report_message, report_stateless
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._items import report_unsaid
-from interlingua.adapters._kit import THINKING_MEMBERS, report_foreign_state
+from interlingua.adapters._kit import report_foreign_state
 from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -39,10 +39,7 @@ def is_shown(block: Item, writing: Writing) -> bool:
 def report_shown(block: Item, writing: Writing, path: Path) -> None:
     """Reports what goes of reasoning that is shown without a signature."""
     report_stateless(block, writing.loss, path)
-    report_unsaid(block, _SHOWN, writing.loss, path)
-
-
-_SHOWN: Final = THINKING_MEMBERS - {"cache"}
+    report_unsaid(block, SHOWN, writing.loss, path)
 
 
 def report_answer(response: Item, end: str, writing: Writing, **around: Any) -> None:

@@ -1,12 +1,12 @@
 """Answers both ways, and their usage."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
     Ends,
     Names,
+    inner,
     read_end,
     read_members,
     write_answer,
@@ -15,7 +15,7 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER
-from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
 from interlingua.adapters._verbatim import may_differ
@@ -85,10 +85,10 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields = _beside_content(body.get("output") or {})
     read_members(body, _NAMES, response, endpoint, usage_from_wire, {"output": fields} if fields else {})
-    model = _inner(_inner(body, "trace"), "promptRouter").get("invokedModelId")
+    model = inner(inner(body, "trace"), "promptRouter").get("invokedModelId")
     if type(model) is str and model:  # a router of prompts names the model that it chose; no other answer does
         response["model"] = endpoint.model_id(model)
-    stop = _inner(body, "additionalModelResponseFields").get("stop_sequence")
+    stop = inner(body, "additionalModelResponseFields").get("stop_sequence")
     if type(stop) is str:
         response["stop_sequence"] = stop
     response["finish_reason"] = read_end(response.get("finish_reason_raw"), blocks, ENDS)
@@ -105,12 +105,6 @@ def _beside_content(output: Wire) -> Wire:
         if beside := {name: value for name, value in message.items() if name not in ("content", "role")}:
             fields["message"] = beside
     return fields
-
-
-def _inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A member that is an object; nothing where there is none."""
-    value = item.get(name)
-    return value if type(value) is dict else NOTHING
 
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
@@ -188,7 +182,7 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
 
 def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
     """The text that ended an answer stands among the model's own members; an edit may have made it another one."""
-    members = dict(_inner(body, "additionalModelResponseFields"))
+    members = dict(inner(body, "additionalModelResponseFields"))
     given, came = response.get("stop_sequence"), members.pop("stop_sequence", None)
     if given == (came if type(came) is str else None):
         return

@@ -1,7 +1,6 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from interlingua.adapters._answers import (
     Ends,
     Names,
     as_object,
+    inner,
     keep,
     put_back,
     read_end,
@@ -157,7 +157,7 @@ def usage_from_wire(usage: Wire) -> Usage | None:
 
     What came from the cache is told apart only where the prompt that is paid for is the one that was read.
     """
-    billed, tokens = _object(usage.get("billed_units")), _object(usage.get("tokens"))
+    billed, tokens = inner(usage, "billed_units"), inner(usage, "tokens")
     read, images = count(tokens.get("input_tokens")), count(tokens.get("image_tokens"))
     if images is not None:
         read = (read or 0) + images
@@ -176,10 +176,6 @@ def usage_from_wire(usage: Wire) -> Usage | None:
     if reasoning is not None:
         found["reasoning_tokens"] = min(reasoning, found["output_tokens"])
     return found
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if type(value) is dict else NOTHING
 
 
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:

@@ -5,11 +5,13 @@ from typing import Any, Final
 from interlingua.adapters._answers import (
     APART,
     AROUND,
+    SHOWN,
     UNREADABLE,
     Ends,
     Names,
     as_object,
     derived_id,
+    inner,
     no_usage,
     read_end,
     report_choice,
@@ -20,20 +22,19 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
+from interlingua.adapters._items import report_unsaid
 from interlingua.adapters._kit import (
     NOTHING,
-    THINKING_MEMBERS,
     Wire,
     report_foreign_state,
     report_own_state,
-    report_unknown,
 )
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts, report_usage
 from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
-from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
+from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
@@ -199,8 +200,7 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    content = candidate.get("content")
-    said: Wire = content if type(content) is dict else {}
+    said = inner(candidate, "content")
     if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     fields: Wire = {}
@@ -266,16 +266,10 @@ def _body_of(response: Response, candidates: list[Wire], state: Any) -> Wire:
 def _blocked(body: Wire, endpoint: Endpoint) -> dict[str, Any]:
     """An answer without candidates: the prompt was blocked, or nothing was said."""
     choice: dict[str, Any] = {"message": {"role": "assistant", "content": []}, "finish_reason": "other"}
-    if (reason := _block_reason(body)) is not None:
+    if (reason := inner(body, "promptFeedback").get("blockReason")) is not None:
         choice["finish_reason_raw"], choice["finish_reason"] = str(reason), "content_filter"
     choice["provider_state"] = endpoint.state()
     return choice
-
-
-def _block_reason(body: Wire) -> Any:
-    """Why the prompt was blocked."""
-    feedback = body.get("promptFeedback")
-    return feedback.get("blockReason") if type(feedback) is dict else None
 
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
@@ -325,7 +319,7 @@ def _has_no_candidate(response: Response, state: Any) -> bool:
     """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
-    reason = _block_reason(state.get("fields") or {})
+    reason = inner(inner(state, "fields"), "promptFeedback").get("blockReason")
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
@@ -348,8 +342,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     writing.message = message
     state, loss, own = writing.owned(choice), writing.loss, writing.same_origin
     before = len(loss.entries)
-    fields = (state.get("fields") or {}).get("choice")
-    fields = fields if isinstance(fields, dict) else {}
+    fields = inner(inner(state, "fields"), "choice")
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for index, block in enumerate(message["content"]):
@@ -395,8 +388,7 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_cache(block, writing, path)
-        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+        report_unsaid(block, SHOWN, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":

@@ -7,15 +7,17 @@ from interlingua.adapters._answers import (
     APART,
     AROUND,
     UNREADABLE,
+    Ends,
     Names,
     as_object,
-    is_refused,
+    inner,
     read_members,
     report_around,
     report_logprobs,
     served_model,
     unreadable,
     write_answer,
+    written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
@@ -35,11 +37,7 @@ from interlingua.adapters.openai_responses.items import (
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
-    INCOMPLETE,
-    INCOMPLETE_BACK,
     NAME,
-    POLICY_CODES,
-    STATUS,
     Reading,
     Writing,
 )
@@ -50,6 +48,23 @@ from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
 
+_ENDS: Final = Ends(
+    {
+        "stop": "completed",
+        "length": "incomplete.max_output_tokens incomplete.max_messages",
+        "pause": "incomplete.steered",
+        "content_filter": "incomplete.content_filter failed.bio_policy failed.cyber_policy failed.content_filter "
+        "failed.misalignment_policy_violation failed.image_content_policy_violation",
+        "error": "failed",
+        "cancelled": "cancelled",
+    },
+    {"stop_sequence": "completed", "tool_calls": "completed", "refusal": "completed"},
+    (),
+    other="incomplete.other",
+    by_text=True,
+)
+"""The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
+that is `queued` or `in_progress` has not ended."""
 _NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
 _PLACES: Final[Places] = (
     ("input_tokens", "input_tokens", ""),
@@ -141,22 +156,13 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
 
 
 def finish_to_wire(response: Response) -> Wire:
-    """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
-    reason = response["finish_reason"]
-    if reason == "refusal" and not is_refused(response["message"]["content"]):
-        reason = "content_filter"
-    match reason:
-        case "length" | "content_filter" | "pause":
-            return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
-        case "other":
-            return {"status": "incomplete", "incomplete_details": {"reason": reason}}  # never told as a clean end
-        case "error":
-            error = {"code": "server_error", "message": "the provider failed"}
-            return {"status": "failed", "error": error, "incomplete_details": None}
-        case "cancelled":
-            return {"status": "cancelled", "incomplete_details": None}
-        case _:
-            return {"status": "completed", "incomplete_details": None}
+    """Status and details of an answer of another provider."""
+    word = written_end(response, response["message"]["content"], _ENDS, own=False) or ""
+    status, _, reason = word.partition(".")
+    end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
+    if status == "failed":
+        end["error"] = {"code": "server_error", "message": "the provider failed"}
+    return end
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -221,9 +227,7 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
-    details = body.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else None
-    if isinstance(raw := reason or body.get("status"), str):
+    if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
     read_members(body, _NAMES, response, endpoint, usage_from_wire)
     if probabilities := _logprobs(content):
@@ -243,15 +247,12 @@ def _logprobs(content: list[Block]) -> list[Any]:
 
 def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
-    status, details = body.get("status"), body.get("incomplete_details")
+    status = body.get("status")
     if status == "incomplete":
-        reason = details.get("reason") if isinstance(details, dict) else None
-        return INCOMPLETE.get(reason, "other") if isinstance(reason, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'incomplete_details').get('reason')}", "other")
     if status == "failed":
-        failure = body.get("error")
-        code = failure.get("code") if isinstance(failure, dict) else None
-        return "content_filter" if isinstance(code, str) and code in POLICY_CODES else "error"
-    reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'error').get('code')}", "error")
+    reason = _ENDS.reasons.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
     done = ran([block["value"] for block in content if block["type"] == "opaque"])
