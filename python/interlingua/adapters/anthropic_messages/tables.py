@@ -26,7 +26,6 @@ DEFAULT_MAX_TOKENS: Final = 4096
 # over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
 MAX_STRICT: Final = (20, 24, 16)
 
-IMAGE_TYPES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 LONGEST_TOOL_NAME: Final = 128
 TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
