@@ -10,7 +10,7 @@ from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, It
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
-from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
+from interlingua.adapters._kit import arguments_text
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -62,26 +62,6 @@ def can_replay(block: Item, writing: Writing) -> bool:
         return False
     signed = kind == "redacted_thinking" or bool(block.get("signature"))
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
-
-
-# ---------------------------------------------------------------------------------------------- items of the provider
-
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
-
-
-def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
-    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "required_default", "representation", "the item names its kind")
-    state = block.get("provider_state")
-    if state is not None:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        if writing.endpoint.owns(state):
-            for name in ("fields", "signature"):
-                if name in state:
-                    where = (*path, "provider_state", name)
-                    writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
-    report_unknown(block, _OPAQUE, writing.loss, path)
 
 
 # ---------------------------------------------------------------------------------------------- arguments of calls

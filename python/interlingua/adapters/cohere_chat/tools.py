@@ -10,6 +10,7 @@ from interlingua.adapters._items import (
     Row,
     inside,
     json_text,
+    opaque,
     read_item,
     text,
     write_item,
@@ -25,7 +26,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.cohere_chat.parts import is_own_item, opaque
+from interlingua.adapters.cohere_chat.parts import is_own_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS

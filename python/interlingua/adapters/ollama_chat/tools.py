@@ -18,6 +18,7 @@ from interlingua.adapters._items import (
     Member,
     Row,
     inside,
+    opaque,
     read_item,
     text,
     tool_name,
@@ -50,7 +51,7 @@ from interlingua.adapters._schema import (
     with_parts,
 )
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.ollama_chat.blocks import Block, opaque
+from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
