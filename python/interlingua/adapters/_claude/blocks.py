@@ -117,6 +117,14 @@ def call_id(wire: str) -> Member:
     return Member(wire, ("id",), read, lambda item, writing, path: writing.call_id(item, path), needed=True)
 
 
+def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:
+    """A call as nearly all are, which holds an id, a name and an object alone."""
+    state = reading.state(id=string(wire_id))
+    reading.names.add(named(name))
+    call = reading.call(wire_id)
+    return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
+
+
 def result_id(wire: str) -> Member:
     """The id of the call that a result answers; that of a result without a call is kept."""
 
@@ -130,22 +138,23 @@ def result_id(wire: str) -> Member:
     return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
 
 
-def arguments() -> Member:
-    """The arguments of a call; what is no object is its text."""
-
-    def read(raw: Any, item: Item, reading: Reading) -> None:
-        if type(raw) is dict:
-            item["input"] = raw
-        else:
-            item["input_raw"] = raw_arguments(raw)
-            reading.unusual = True
-
-    def write(item: Item, writing: Writing, path: Path) -> Any:
-        return arguments_of(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
-
-    return Member("input", ("input", "input_raw", "kind"), read, write, always=True, null=True)
+def _read_arguments(raw: Any, item: Item, reading: Reading) -> None:
+    if type(raw) is dict:
+        item["input"] = raw
+    else:
+        item["input_raw"] = raw_arguments(raw)
+        reading.unusual = True
 
 
+ARGUMENTS: Final = Member(
+    "input",
+    ("input", "input_raw", "kind"),
+    _read_arguments,
+    lambda item, writing, path: arguments_of(item, writing.loss, path),
+    always=True,
+    null=True,
+)
+"""The arguments of a call; what is no object is its text."""
 FAILED: Final = same("is_error", "is_error", bool)
 DESCRIPTION: Final = text("description", "description")
 
