@@ -101,8 +101,6 @@ def _write_name(item: Item, writing: Writing, path: Path) -> str:
 
 NAME: Final = Member("name", ("name",), _read_name, _write_name, needed=True)
 """The name of a tool."""
-DECLARED: Final = ("kind", "side_effects", "requires_workspace")
-"""What the caller says of a tool, and a wire does not."""
 
 # ---------------------------------------------------------------------------------------------- calls and results
 
