@@ -487,13 +487,18 @@ def is_of_others(item: Wire, reading: Reading) -> bool:
     Raises `AttributeError` or `TypeError` for what is no item at all.
     """
     kind = item.get("type")
-    if is_message(item):
-        return item.get("role") in ("user", "system", "developer")
+    if kind is None or kind == "message":
+        return is_message(item) and item.get("role") in _OTHERS
+    if kind == "function_call" or kind == "reasoning":
+        return False
     if kind == "function_call_output" or kind == "custom_tool_call_output":
         output = item.get("output")
-        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
-        return isinstance(item.get("call_id"), str) and (listed or isinstance(output, str))
+        listed = type(output) is list and all(isinstance(part, dict) for part in output)
+        return isinstance(item.get("call_id"), str) and (type(output) is str or listed)
     return kind in OUTPUTS and answers(item, reading)
+
+
+_OTHERS: Final = ("user", "system", "developer")
 
 
 def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]:
