@@ -100,6 +100,15 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
     report_unsaid(item, covered, writing.loss, path)
 
 
+def report_verbatim(block: Block, kind: str, writing: Writing, path: Path, covered: frozenset[str] = OF_OPAQUE) -> None:
+    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
+    named = block.get("kind")
+    if kind != named:
+        code = "required_default" if named is None else "name_rewritten"
+        writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself says its kind")
+    report_beside(block, covered, writing, path)
+
+
 def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = False) -> None:
     """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
     state: Item | None = item.get("provider_state")

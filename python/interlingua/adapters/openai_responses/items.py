@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
@@ -24,7 +25,6 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
@@ -472,7 +472,7 @@ def _withdraw(path: Path, turn: _Turn) -> None:
 
 
 def _whole(item: Any, reading: Reading) -> Block:
-    return opaque(item, reading, item.get("type"))
+    return opaque(item, item.get("type"), reading)
 
 
 def is_message(item: Wire) -> bool:
