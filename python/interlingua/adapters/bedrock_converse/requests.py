@@ -36,6 +36,7 @@ from interlingua.adapters._members import (
     Rows,
     are_words,
     is_number,
+    one_of,
     places,
     put,
     write_members,
@@ -498,7 +499,7 @@ _ROWS: Final[Rows] = {
     ),
     "outputConfig": Row(
         {
-            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
             "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
