@@ -199,6 +199,10 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     return True
 
 
+def _is_auto(value: Wire, body: Wire) -> bool:
+    return value == {"auto": {}} and bool(body["toolConfig"].get("tools"))
+
+
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     match without_nulls(value):
         case {"type": "json_schema", "structure": {"jsonSchema": dict(inner), **structures}, **others}:
@@ -495,7 +499,8 @@ _ROWS: Final[Rows] = {
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",), plain=_is_auto)},
+        read=_read_tools,
     ),
     "outputConfig": Row(
         {
