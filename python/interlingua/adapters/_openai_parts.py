@@ -180,39 +180,6 @@ class CacheMark:
         report_unknown(cache, _MARK, loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- citations of a text
-
-CITED: Final = ("url", "title", "start_index", "end_index")
-"""Members of a citation that the contract has words for."""
-
-
-def are_citations(value: Any) -> bool:
-    """Whether a value is a list of citations."""
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
-    )
-
-
-def read_citation(kind: str, source: Wire) -> tuple[Item, Item]:
-    """A citation, and the members of its source that the contract has no word for."""
-    citation: Item = {"type": kind}
-    rest: Item = {}
-    for name, value in source.items():
-        fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-        (citation if name in CITED and fits else rest)[name] = value
-    return citation, rest
-
-
-def cited(citation: Mapping[str, Any]) -> Wire:
-    """What a citation says."""
-    return {name: citation[name] for name in CITED if name in citation}
-
-
-def own_citations(block: Block, writing: Target) -> bool:
-    """Whether all citations of a text came from this provider."""
-    return all(writing.owned(citation) for citation in block["citations"])
-
-
 # ---------------------------------------------------------------------------------------------- items of any kind
 
 

@@ -84,32 +84,6 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     report_unknown(block, _OPAQUE, writing.loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- citations
-
-
-def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:
-    """What a citation holds for this wire alone; None for one of another provider, which is reported.
-
-    A citation points into the provider's own documents and results, so only its own can go back.
-    """
-    state = citation.get("provider_state")
-    if state is None or not writing.endpoint.owns(state):
-        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
-        return None
-    return state.get("fields") or {}
-
-
-def report_citation(citation: Item, writing: Writing, path: Path) -> None:
-    """Reports what a citation of this wire says without a place on it."""
-    for name in ("start_index", "end_index"):
-        if name in citation:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
-    report_unknown(citation, _CITATION, writing.loss, path)
-
-
-_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
-
-
 # ---------------------------------------------------------------------------------------------- arguments of calls
 
 

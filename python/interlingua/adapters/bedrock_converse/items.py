@@ -4,7 +4,8 @@ guardrail looks at, and those with citations."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import NoMeaning, own_citation, report_citation
+from interlingua.adapters._citations import SPAN, own_fields, report_citation, said_of, with_origin
+from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
@@ -182,29 +183,24 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     return read_item(_ROWS["citationsContent"], wire, block, reading)
 
 
-def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    location: Any = citation.get("location")
-    place = _citation_type(citation)
-    canonical: dict[str, Any] = {"type": place}
-    if type(title := citation.get("title")) is str:
-        canonical["title"] = title
+def _citation_from_wire(citation: Wire, reading: Reading) -> Block:
+    canonical: Block = {"type": _citation_type(citation)}
+    fields = {**citation}
+    if type(citation.get("title")) is str:
+        canonical["title"] = fields.pop("title")
     source = citation.get("sourceContent")
     if type(source) is list and len(source) == 1 and source[0].keys() == {"text"}:
         canonical["cited_text"] = string(source[0]["text"])
-    fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
-    if place == "web" and type(location["web"]) is dict and type(url := location["web"].get("url")) is str:
-        canonical["url"] = url
-        left = {name: value for name, value in location.items() if name != "web"}
-        if len(location["web"]) > 1:
-            left["web"] = {name: value for name, value in location["web"].items() if name != "url"}
-        del fields["location"]
+        del fields["sourceContent"]
+    location: Any = citation.get("location")
+    if canonical["type"] == "web" and type(location["web"]) is dict and type(location["web"].get("url")) is str:
+        web = {**location["web"]}
+        canonical["url"] = web.pop("url")
+        left = {name: value for name, value in location.items() if name != "web"} | ({"web": web} if web else {})
+        fields.pop("location")
         if left:
             fields["location"] = left
-    for name, read in (("title", "title"), ("sourceContent", "cited_text")):
-        if name in citation and read not in canonical:
-            fields[name] = citation[name]
-    canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return canonical
+    return with_origin(canonical, fields, reading.endpoint)
 
 
 def _citation_type(citation: Wire) -> str:
@@ -245,21 +241,18 @@ def _is_guarded(state: Mapping[str, Any]) -> bool:
     return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
 
 
-def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
-    fields = own_citation(citation, writing, path)
+def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | None:
+    fields = own_fields(citation, writing, path)
     if fields is None:
         return None
-    wire: Wire = {}
-    if "title" in citation:
-        wire["title"] = citation["title"]
+    wire: Wire = said_of(citation, ("title",))
     if "cited_text" in citation:
         wire["sourceContent"] = [{"text": citation["cited_text"]}]
     if "url" in citation:
         wire["location"] = {"web": {"url": citation["url"]}}
-    report_citation(citation, writing, path)
-    wire = laid_over(wire, fields, writing, (*path, "provider_state", "fields"))
+    report_citation(citation, writing, path, SPAN)
+    wire = laid_over(wire, {**fields}, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
-        writing.loss.replace(
-            (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
-        )
+        message = "its place says what a citation is"
+        writing.loss.replace((*path, "type"), kind, "unsupported_field", "weakened", message)
     return wire

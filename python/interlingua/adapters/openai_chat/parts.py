@@ -5,8 +5,18 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._citations import (
+    SPAN,
+    are_citations,
+    own_citations,
+    read_citation,
+    read_members,
+    said_of,
+    with_origin,
+)
 from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
 from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
@@ -28,18 +38,13 @@ from interlingua.adapters._media import (
 )
 from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
 from interlingua.adapters._openai_parts import (
-    CITED,
     CacheMark,
     address,
     address_refused,
-    are_citations,
-    cited,
     detail,
     file_name,
     is_plain,
     opaque,
-    own_citations,
-    read_citation,
 )
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
@@ -281,7 +286,8 @@ def _begun(kind: str, part: Wire, reading: Reading) -> Block:
 
 # ---------------------------------------------------------------------------------------------------- citations
 
-_NEVER_NESTED: Final = ("type", *CITED)
+_CITED: Final = ("url", "title", *SPAN)
+_NEVER_NESTED: Final = ("type", *_CITED)
 
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
@@ -291,13 +297,12 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
 
 
-def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
-    state, kind = citation["provider_state"], citation["type"]
-    fields: Wire = state.get("fields") or {}
-    read = cited(citation)
+def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
+    kind, said = citation["type"], said_of(citation, _CITED)
+    fields: Mapping[str, Any] = writing.owned(citation).get("fields") or {}
     if writing.encoding_of(citation).get("flat"):
-        return {**fields, **read, "type": kind}
-    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
+        return {**fields, **said, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **said}}
 
 
 def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
@@ -308,21 +313,20 @@ def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading,
         kept.fields["annotations"] = annotations
 
 
-def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
+def _citation_from_wire(item: Wire, reading: Reading) -> Block:
     kind = item["type"]
     inner = item.get(kind)
-    if isinstance(inner, dict) and kind not in _NEVER_NESTED:
-        citation, rest = read_citation(kind, inner)
-        fields = {name: value for name, value in item.items() if name not in ("type", kind)}
-        if rest:
-            fields[kind] = rest
-        citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
+    if type(inner) is not dict or kind in _NEVER_NESTED:
+        citation = read_citation(item, _CITED, reading.endpoint)
+        keep_spelling(citation["provider_state"], "flat", True)
         return citation
-    citation, fields = read_citation(kind, item)
-    del fields["type"]
-    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    keep_spelling(citation["provider_state"], "flat", True)
-    return citation
+    members, rest = read_members(inner, _CITED)
+    if "type" in inner:
+        rest["type"] = inner["type"]
+    fields = {name: value for name, value in item.items() if name not in ("type", kind)}
+    if rest:
+        fields[kind] = rest
+    return with_origin({"type": kind, **members}, fields, reading.endpoint)
 
 
 # ---------------------------------------------------------------------------------------------------- the content of a message, and what all have

@@ -8,9 +8,9 @@ one text and one refusal, and what follows its like is one with it: what a strea
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._citations import own_citations
 from interlingua.adapters._kit import NOTHING, Wire, within
 from interlingua.adapters._messages import OF_TEXT, misplaced, report_beside, report_empty, report_joined, report_order
-from interlingua.adapters._openai_parts import own_citations
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (

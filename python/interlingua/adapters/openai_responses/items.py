@@ -11,7 +11,8 @@ from copy import deepcopy
 from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, report_unknown, within
+from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
     OF_TEXT,
@@ -23,7 +24,7 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import CITED, are_citations, cited, opaque, own_citations, read_citation
+from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
@@ -275,9 +276,9 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     state = writing.owned(block)
     if block.get("citations"):
         if not refused and own_citations(block, writing):
-            part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+            part["annotations"] = [_annotation_to_wire(citation, writing) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
-                report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
+                report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
         else:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
@@ -292,11 +293,11 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 _OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
 
 
-def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
-    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **cited(citation)}
+_CITED: Final = ("url", "title", *SPAN)
 
 
-_CITATION: Final = frozenset((*CITED, "type", "provider_state"))
+def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
+    return {**(writing.owned(citation).get("fields") or NOTHING), "type": citation["type"], **said_of(citation, _CITED)}
 
 
 # -- calls
@@ -603,7 +604,7 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
         if value is None or value == []:
             reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
         elif name == "annotations" and kind != "refusal" and are_citations(value):
-            block["citations"] = [_citation_from_wire(item, reading) for item in value]
+            block["citations"] = [read_citation(item, _CITED, reading.endpoint) for item in value]
         else:
             fields[name] = value
     encoding: dict[str, Any] = {}
@@ -613,13 +614,6 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
         keep(state, fields, encoding)
         reading.unusual = reading.unusual or not within(fields, _OF_PARTS)
     return block
-
-
-def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
-    citation, fields = read_citation(item["type"], item)
-    fields.pop("type")
-    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return citation
 
 
 _FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))
