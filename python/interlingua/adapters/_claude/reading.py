@@ -1,9 +1,8 @@
 """What a reader carries with it."""
 
-from typing import Final
-
 from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
+from interlingua.adapters._spelling import Spelt
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
@@ -13,15 +12,17 @@ from interlingua.canonical.loss import Path, pointer
 class Reading(_reading.Reading):
     """What a reader carries on both wires.
 
-    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one.
+    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one. `spelt`: where in the
+    message at hand a text came otherwise than it is written.
     """
 
-    __slots__ = ("_latest", "_marks", "_short", "documents", "open")
+    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spelt")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
         self.documents: set[str] = set()
         self.open: list[str] = []
+        self.spelt: Spelt = {}
         self._latest: dict[str, str] = {}  # the latest canonical id of each wire id
         self._marks = 0
         self._short = False
@@ -33,13 +34,6 @@ class Reading(_reading.Reading):
     def has_marks(self) -> bool:
         """Whether a mark for the cache was read."""
         return self._marks > 0
-
-    def has_odd_names(self) -> bool:
-        """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
-        whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each
-        if whole and not (whole.isascii() and ("_" + whole).isidentifier()):
-            return True
-        return len(whole) > _SHORT_NAME and any(len(name) > _SHORT_NAME for name in self.names)
 
     def mark(self, hint: Item) -> None:
         """Looks at a mark for the cache."""
@@ -72,6 +66,3 @@ class Reading(_reading.Reading):
         """The error for a part of the wire that lacks a member or has one of a wrong type."""
         message = f"{what} cannot be read: a member is missing or has the wrong type"
         return failure(message, path=pointer(path), adapter=self.adapter)
-
-
-_SHORT_NAME: Final = 64  # fits everywhere

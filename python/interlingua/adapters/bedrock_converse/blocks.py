@@ -9,14 +9,14 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import (
+    ARGUMENTS,
     NAME,
     NoMeaning,
     Refused,
-    arguments,
     call_id,
     out_of_place,
+    plain_call,
     refuse_thinking,
-    report_opaque,
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
@@ -28,11 +28,10 @@ from interlingua.adapters._claude.values import (
     UNMARKED_TYPES,
     UNREADABLE,
     USER,
-    named,
-    string,
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._messages import OF_OPAQUE, report_verbatim
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
     Block,
@@ -146,17 +145,12 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         raise NoMeaning("toolUse")  # what the provider runs itself
-    state: Wire = {**reading.whose}
-    arguments = use.get("input")
-    if type(arguments) is not dict:
+    if type(arguments := use.get("input")) is not dict:
         reading.unusual = True
-    elif len(use) == 3 and len(wire) == 1:  # most calls
-        wire_id, name = string(use["toolUseId"]), named(use["name"])
-        reading.names.add(name)
-        state["id"] = wire_id
-        call = reading.call(wire_id)
-        return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
-    return read_item(_TOOL_USE, wire, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
+    elif len(use) == 3 and len(wire) == 1:
+        return plain_call(use["toolUseId"], use["name"], arguments, reading)
+    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
+    return read_item(_TOOL_USE, wire, call, reading)
 
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -317,6 +311,9 @@ def _may_stand(kind: str, place: str) -> bool:
     return place in _PLACES.get(kind, (USER, ASSISTANT))
 
 
+_OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
+
+
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     if not writing.endpoint.owns(block):
         raise Refused("foreign_state", "an item of another provider has no meaning here")
@@ -326,7 +323,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
-    report_opaque(block, kind, writing, path)
+    report_verbatim(block, kind, writing, path, _OPAQUE)
     writing.marked(value)
     return value
 
@@ -381,7 +378,7 @@ _TOOL_USE: Final = block_row(
             {},
             call_id("toolUseId"),
             NAME,
-            arguments(),
+            ARGUMENTS,
             Member("type", (), _read_use_type, lambda block, writing, path: ABSENT),
         ),
     )
