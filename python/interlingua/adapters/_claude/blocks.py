@@ -11,7 +11,6 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import arguments_text
-from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -64,18 +63,6 @@ def can_replay(block: Item, writing: Writing) -> bool:
     signed = kind == "redacted_thinking" or bool(block.get("signature"))
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
-
-# ---------------------------------------------------------------------------------------------- items of the provider
-
-
-def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
-    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "required_default", "representation", "the item names its kind")
-    report_beside(block, _OPAQUE, writing, path)
-
-
-_OPAQUE: Final = OF_OPAQUE | {"cache"}
 
 # ---------------------------------------------------------------------------------------------- arguments of calls
 

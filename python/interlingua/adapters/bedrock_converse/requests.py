@@ -36,6 +36,7 @@ from interlingua.adapters._members import (
     Rows,
     are_words,
     is_number,
+    one_of,
     places,
     put,
     write_members,
@@ -204,6 +205,10 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     except UNREADABLE as problem:
         raise members.reading.unreadable(name, (name,)) from problem
     return True
+
+
+def _is_auto(value: Wire, body: Wire) -> bool:
+    return value == {"auto": {}} and bool(body["toolConfig"].get("tools"))
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
@@ -502,11 +507,12 @@ _ROWS: Final[Rows] = {
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",), plain=_is_auto)},
+        read=_read_tools,
     ),
     "outputConfig": Row(
         {
-            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
             "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),

@@ -4,7 +4,18 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import Item, Member, Row, by_rule, inside, json_text, read_item, tool_name, write_item
+from interlingua.adapters._items import (
+    Item,
+    Member,
+    Row,
+    by_rule,
+    inside,
+    json_text,
+    opaque,
+    read_item,
+    tool_name,
+    write_item,
+)
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._schema import demanded
@@ -21,7 +32,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.cohere_chat.parts import is_own_item, opaque
+from interlingua.adapters.cohere_chat.parts import is_own_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.loss import Path
 

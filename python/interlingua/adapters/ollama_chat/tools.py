@@ -18,6 +18,7 @@ from interlingua.adapters._items import (
     Row,
     by_rule,
     inside,
+    opaque,
     read_item,
     tool_name,
     write_item,
@@ -45,7 +46,7 @@ from interlingua.adapters._schema import (
 )
 from interlingua.adapters._tools import BESIDE, DESCRIPTION, Tool, may_be_called, unreadable_function, write_tools
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.ollama_chat.blocks import Block, opaque
+from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
 from interlingua.canonical.loss import Loss, Path
 

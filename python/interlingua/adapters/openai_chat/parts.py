@@ -17,7 +17,7 @@ from interlingua.adapters._citations import (
     said_of,
     with_origin,
 )
-from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
+from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, same, text, write_item
 from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
@@ -44,7 +44,6 @@ from interlingua.adapters._openai_parts import (
     detail,
     file_name,
     is_plain,
-    opaque,
 )
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
@@ -156,9 +155,8 @@ def lost_part(block: Block, path: Path, writing: Writing, code: str, message: st
 
 def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> None:
     """Reports an opaque block that would be read back as something else, since a caller may put anything in one."""
-    seen = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
-    told = {name: value for name, value in read.items() if name != "provider"}
-    if seen != told:
+    given = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
+    if given != {name: value for name, value in read.items() if name != "provider"}:
         message = "the item is read back as what it says"
         writing.loss.replace(path, read, "unsupported_value", "representation", message)
 
@@ -240,7 +238,7 @@ def part_from_wire(part: Any, reading: Reading) -> Block:
         block = _read_part(part, kind, reading)
     except (KeyError, TypeError):
         block = None
-    return opaque(part, reading, kind) if block is None else block
+    return opaque(part, kind, reading) if block is None else block
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters import _openai_tools
-from interlingua.adapters._items import Item, Member, Row, inside, read_item, tool_name, write_item
+from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, tool_name, write_item
 from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters._openai_parts import INDEX
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire, with_required
 from interlingua.adapters._openai_writing import can_be_enforced
 from interlingua.adapters._tools import (
@@ -291,7 +291,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     try:
         read_item(_CUSTOM_CALL if kind == "custom" else _FUNCTION_CALL, call, block, reading)
     except (KeyError, TypeError):
-        return opaque(call, reading, CALLS)
+        return opaque(call, CALLS, reading)
     block.setdefault("input", {})
     block["id"] = canonical or reading.call(wire_id or "", block["name"])
     return block

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
@@ -24,7 +25,6 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
@@ -156,7 +156,7 @@ def turn_to_wire(
     turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
-            turn.say(_said_to_wire(block, path, writing), block, index)
+            turn.say(_text_to_wire(block, path, writing), block, index)
         else:
             _block_to_wire(block, index, turn)
     turn.close()
@@ -189,7 +189,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
-        turn.say(_said_to_wire(block, path, writing), block, index)
+        turn.say(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
         turn.add(_call_to_wire(block, index, turn.path, writing), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
@@ -268,7 +268,7 @@ def _answers_apart(turn: _Turn) -> Answers:
 # -- text
 
 
-def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     refused = block.get("refusal")
     part = {"type": "refusal", "refusal": block["text"]} if refused else {"type": "output_text", "text": block["text"]}
     if len(block) == 2:
@@ -472,7 +472,7 @@ def _withdraw(path: Path, turn: _Turn) -> None:
 
 
 def _whole(item: Any, reading: Reading) -> Block:
-    return opaque(item, reading, item.get("type"))
+    return opaque(item, item.get("type"), reading)
 
 
 def is_message(item: Wire) -> bool:
@@ -487,13 +487,18 @@ def is_of_others(item: Wire, reading: Reading) -> bool:
     Raises `AttributeError` or `TypeError` for what is no item at all.
     """
     kind = item.get("type")
-    if is_message(item):
-        return item.get("role") in ("user", "system", "developer")
+    if kind is None or kind == "message":
+        return is_message(item) and item.get("role") in _OTHERS
+    if kind == "function_call" or kind == "reasoning":
+        return False
     if kind == "function_call_output" or kind == "custom_tool_call_output":
         output = item.get("output")
-        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
-        return isinstance(item.get("call_id"), str) and (listed or isinstance(output, str))
+        listed = type(output) is list and all(isinstance(part, dict) for part in output)
+        return isinstance(item.get("call_id"), str) and (type(output) is str or listed)
     return kind in OUTPUTS and answers(item, reading)
+
+
+_OTHERS: Final = ("user", "system", "developer")
 
 
 def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]:
@@ -533,7 +538,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             written = written_is({**content[0], "annotations": [], "logprobs": []})
             spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
-            blocks = [_said_from_wire(part, reading, full=full) for part in content]
+            blocks = [_part_from_wire(part, reading, full=full) for part in content]
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None
@@ -585,7 +590,7 @@ _PART: Final = "part"
 """Spelling of an opaque block: it is a part and not an item."""
 
 
-def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
+def _part_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     kind = part.get("type")
     member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
