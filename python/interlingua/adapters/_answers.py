@@ -3,11 +3,11 @@ What every writer of answers accounts for beside the content: why the answer end
 around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import MESSAGE_MEMBERS, report_lost_state, report_unknown, within
-from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.canonical.loss import Entry, Loss, Path
 
 RESPONSE_MEMBERS: Final = frozenset(
     (
@@ -161,45 +161,6 @@ def same_counts(left: dict[str, Any], right: dict[str, Any]) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- streams
-
-_SPOKEN: Final = frozenset(("text", "thinking"))
-
-
-def in_pieces(block: dict[str, Any]) -> bool:
-    """Whether a block goes out as pieces of text."""
-    return block["type"] in _SPOKEN
-
-
-def joined(
-    content: list[dict[str, Any]],
-    told: list[Entry],
-    path: Path,
-    goes_in_pieces: Callable[[dict[str, Any]], bool] = in_pieces,
-) -> list[Entry]:
-    """What a stream loses beside what was `told`, on wires whose pieces of text do not say where a block ends: texts with
-    nothing between them are one, and empty ones are none."""
-    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
-    loss = Loss()
-    kept, whole = -1, ""  # the text that goes on, and what it says by now
-    for position, block in enumerate(content):
-        where: Path = (*path, position)
-        if pointer(where) in gone:
-            continue
-        if not goes_in_pieces(block):
-            kept = -1
-            continue
-        if not block["text"]:
-            loss.drop(where, "empty_content", "representation", "a stream has no empty pieces")
-            continue
-        if kept < 0 or content[kept]["type"] != block["type"]:
-            kept, whole = position, block["text"]
-        else:
-            whole += block["text"]
-            message = "pieces of a stream do not say where a text ends and another begins"
-            loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
-            loss.drop(where, "merged_turn", "representation", message)
-    return loss.entries
-
 
 SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 """What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
