@@ -296,7 +296,7 @@ def _matched(
         if at is not None:
             homes.setdefault(at, []).append(place)
         elif place in gone:
-            report.append(gone[place])
+            report += [*_at(pointer((*at_content, place)), inside[place]), gone[place]]
         elif content[place].get("text") == "":
             here = pointer((*at_content, place))
             report += _at(here, inside[place])
