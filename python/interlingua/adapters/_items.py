@@ -27,6 +27,8 @@ from interlingua.canonical.loss import Loss, Path
 
 Item = dict[str, Any]
 
+_EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
+"""Canonical members that are no matter of a row."""
 ABSENT: Final = object()
 """Nothing is said: the member is not written."""
 
@@ -122,7 +124,7 @@ class Row:
         self.wire = frozenset((*tag, *(member.name for member in members)))
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
-        self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
+        self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
         objects = [member for member in members if member.row is not None]
         self.object = objects[0].name if objects else ""
         shape = members if objects == [] else ()
@@ -156,9 +158,6 @@ def same(wire: str, name: str, kind: type, *, always: bool = False, needed: bool
     member = Member(wire, (name,), _by_the_engine, _by_the_engine, always=always, needed=needed, soft=soft)
     member.kind = member.plain = kind
     return member
-
-
-_EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
 
 
 def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
@@ -287,6 +286,18 @@ def _understands(member: Member, raw: Any, reading: Any) -> bool:
     return True
 
 
+def opaque(value: Any, kind: Any, reading: Reading) -> Item:
+    """An item of the wire without canonical meaning, kept whole. Raises TypeError for what is no object."""
+    if type(value) is not dict:
+        raise TypeError(kind)
+    item: Item = {"type": "opaque", **reading.endpoint.state(), "value": value}
+    if item["provider"] is None:
+        del item["provider"]
+    if type(kind) is str:
+        item["kind"] = kind
+    return item
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
@@ -332,30 +343,38 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
+def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
 
 
-def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
+    """An object with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made = dict(wire)
+    _put_back(fields, made, None, path, writing)
+    return made
+
+
+def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
-    already goes as a whole."""
-    members = {member.name: member for member in row.members}
+    already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
+    members = {} if row is None else {member.name: member for member in row.members}
     said_already: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
         row_of = None if member is None else member.row
-        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
-            inner: Wire = wire.get(name, {})
+        is_object = row_of is not None or (row is None and name in wire)
+        if is_object and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            inner: Wire = {**wire.get(name, NOTHING)}
             branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
             if found:
                 wire[name] = inner
                 said_already += branches
                 found_place = True
                 continue
-        elif name not in wire and (name not in row.wire or _says_nothing(member, value, writing)):
+        elif name not in wire and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
             found_place = True
             continue
@@ -376,7 +395,7 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
     "citations": ("unsupported_field", "weakened", "the wire has no citations in this place"),
     "name": ("unsupported_field", "weakened", "the item has no name on this wire"),
     "title": ("unsupported_field", "weakened", "the wire has no titles of documents"),
-    "context": ("unsupported_field", "lost", "the wire has no place for what is said of a document"),
+    "context": ("unsupported_field", "weakened", "the wire has no place for what is said of a document"),
     "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
     "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
     "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
@@ -386,6 +405,10 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
     "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
     "adapter": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
     "definition": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
+    "stop_sequence": ("unsupported_field", "weakened", "the wire does not tell which text ended an answer"),
+    "logprobs": ("unsupported_field", "lost", "the wire has no place for log probabilities of this shape"),
+    "alternatives": ("unsupported_field", "lost", "the wire gives one answer"),
+    "estimated": ("unsupported_field", "weakened", "the wire does not tell estimates from counts"),
 }
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 
@@ -400,7 +423,8 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
         elif value is not None and value is not False and value != []:
             code, severity, message = known
-            loss.drop((*path, name), code, severity_of(name, value, severity), message)
+            severity = "representation" if value == "" else severity_of(name, value, severity)
+            loss.drop((*path, name), code, severity, message)
 
 
 # ---------------------------------------------------------------------------------------------- members of all wires
@@ -420,18 +444,22 @@ def by_rule(
     covers: tuple[str, ...],
     kind: type,
     write: Callable[[Item, Any, Path], Any],
+    usual: Callable[[Any], bool] | None = None,
     *,
+    always: bool = False,
     needed: bool = False,
     soft: bool = False,
 ) -> Member:
     """A member that is read as it is, and written by a rule."""
-    member = Member(wire, covers, _of_another_type, write, needed=needed, soft=soft)
-    member.plain = kind
+
+    def read(raw: Any, item: Item, _: Any) -> None:
+        if type(raw) is not kind:
+            raise TypeError(wire)
+        item[covers[0]] = raw
+
+    member = Member(wire, covers, read, write, usual, always=always, needed=needed, soft=soft)
+    member.plain = kind if usual is None else None
     return member
-
-
-def _of_another_type(raw: Any, item: Item, _: Any) -> None:
-    raise TypeError("a value of another type")
 
 
 def filled(wire: str, name: str) -> Member:

@@ -90,7 +90,7 @@ class Items:
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
                 reported = self._reported(first, past)
-                if past > home + 1 and (reported or not self.joined):
+                if past > home + 1 and (reported or not self.joined or "whole" in kept):
                     kept["past"] = past - home
                 if home > first:
                     kept["before"] = home - first
@@ -426,11 +426,6 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
         return False
     spelt: Spelt = came.get("spelt") or {}
     return "whole" in came or any("written" in kept or "within" in kept for kept in spelt.values())
-
-
-def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
-    """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = {"content": word}
 
 
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:

@@ -17,9 +17,6 @@ UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 
 MAX_CACHE_MARKS: Final = 4
 
-IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
-"""The first bytes of each format of images, in base64."""
-
 _LIFETIME: Final = re.compile(r"[0-9]+[mh]")
 
 

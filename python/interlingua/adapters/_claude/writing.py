@@ -71,18 +71,8 @@ class Writing(_turns.Writing):
         state = block.get("provider_state")
         if state is not None:
             return self.endpoint.owns(state)
-        return self._is_own((self.message.get("metadata") or {}).get("provider"))
-
-    def owns_file(self, source: Item) -> bool:
-        """Whether the file of a media source lies here."""
-        return self._is_own(source.get("provider"))
-
-    def _is_own(self, provider: str | None) -> bool:
+        provider = (self.message.get("metadata") or {}).get("provider")
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
-
-    def had_twice(self, name: str) -> bool:
-        """Whether several tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def finish(self) -> None:
         """What is reported at the end, because it refers to whole messages."""

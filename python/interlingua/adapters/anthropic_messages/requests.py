@@ -1,7 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -11,11 +10,10 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
 from interlingua.adapters._members import (
     ANYTHING,
     COUNT,
@@ -32,6 +30,7 @@ from interlingua.adapters._members import (
     Rows,
     are_words,
     model_to_wire,
+    one_of,
     places,
     put,
     read_model,
@@ -40,10 +39,19 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
+from interlingua.adapters._requests import (
+    body_of,
+    keep_names,
+    keep_request,
+    posted,
+    refuser,
+    request_writer,
+    tools_reader,
+    unmeasured,
+)
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
@@ -104,7 +112,7 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     for name in _SETTINGS:
         if name in members.options and members.options[name] == _without_nulls(body[name]):
             record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
-    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
+    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
@@ -333,17 +341,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
+        lay_over(body, _ROWS, _SETTINGS, writing)
 
 
 _SETTINGS: Final = ("thinking", "tool_choice")
-
-
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
-    again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
-    for name, value in members.items():
-        again.read_member(name, value, _ROWS)
-    return again.request, again.options
 
 
 _BETAS: Final = "anthropic_beta"
@@ -484,7 +485,7 @@ _ROWS: Final[Rows] = {
     ),
     "output_config": Row(
         {
-            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
             "format": Row(ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
@@ -494,11 +495,7 @@ _ROWS: Final[Rows] = {
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -4,13 +4,12 @@ stands beside that which an item says, both ways: fields and signatures.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _turns
+from interlingua.adapters import _reading, _turns
 from interlingua.adapters._as_read import RESULT_MEDIA
-from interlingua.adapters._items import ABSENT, Member, report_unsaid
-from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling, report_foreign_state
+from interlingua.adapters._items import ABSENT, Member
+from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -20,34 +19,24 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 # ---------------------------------------------------------------------------------------------- reading
 
 
-class Reading:
-    """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
+class Reading(_reading.Reading):
+    """What a reader carries: which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
-    `unusual` is set by whoever reads something that may be written otherwise than it came. `names` are those of the tools that are
-    called. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
+    `offered` are the positions of the tools that each item of the wire holds.
+    `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
+    `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_waiting", "offered", "prefix", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
-        self.endpoint = endpoint
-        self.adapter = endpoint.adapter
-        self.provider = endpoint.provider
-        self.whose = endpoint.state()
+        super().__init__(endpoint, ids)
         self.prefix = prefix
-        self.unusual = False
-        self.names: set[str] = set()
+        self.offered: list[range] = []
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
-        self._ids = ids
-        self._met: dict[str, int] = {}
-        self._given: set[str] = set()
         self._waiting: list[tuple[str | None, str, str]] = []
-
-    def state(self, **members: Any) -> dict[str, Any]:
-        """A provider state that originates on this wire."""
-        return {**self.whose, **members}
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""
@@ -60,18 +49,9 @@ class Reading:
     def call(self, name: str, wire_id: str | None) -> str:
         """The canonical id of a call."""
         self.names.add(name)
-        key = wire_id or f"{self.prefix}{name}"
-        canonical = self._canonical(key)
-        if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
-            canonical = self._canonical(key)
-        self._given.add(canonical)
+        canonical = self.new_id(wire_id or f"{self.prefix}{name}")
         self._waiting.append((wire_id, name, canonical))
         return canonical
-
-    def _canonical(self, key: str) -> str:
-        met = self._met.get(key, 0)
-        self._met[key] = met + 1
-        return self._ids.tool(self.adapter, key, met)
 
     def plain_result(self, name: str) -> str | None:
         """The canonical id of the first open call, when it has this name and no id; None when that needs a closer look."""
@@ -98,7 +78,7 @@ class Reading:
             found = waiting[0]
         if found is None:
             self.unusual = True
-            return self._canonical(wire_id or f"result:{name}"), None, None
+            return self.new_id(wire_id or f"result:{name}"), None, None
         if found is not waiting[0]:
             self.unusual = True
         waiting.remove(found)
@@ -124,10 +104,6 @@ class Writing(_turns.Writing):
     def reader(self) -> Reading:
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
-
-    def had_twice(self, name: str) -> bool:
-        """Whether two tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def begin_again(self, entries: list[Entry]) -> None:
         """Forgets what was written of the contents; `entries` are those that had been reported before."""
@@ -200,41 +176,7 @@ def report_cache(item: dict[str, Any], writing: Writing, path: Path) -> None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
 
 
-def members_to_wire(state: Mapping[str, Any], wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> None:
-    """Adds to an item that is no part what its own state holds for this wire, but for members that are `said` otherwise."""
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    for name, value in (state.get("fields") or {}).items():
-        if name in said or name in wire:
-            writing.loss.drop((*path, "provider_state", "fields", name), "combination", "representation", _SAID)
-        else:
-            wire[name] = value
-
-
-_SAID: Final = "the canonical member says it already"
-
-
-_EVERY_BLOCK: Final = frozenset(("type", "critical", "provider_state"))
-
-
-def report_beside(block: Block, known: frozenset[str], message: str, writing: Writing, path: Path) -> None:
-    """Reports what stands beside that which a block without members of its own says."""
-    report_unsaid(block, _EVERY_BLOCK | known, writing.loss, path)
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
-    state = writing.owned(block)
-    if state.get("signature"):
-        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    for name in state.get("fields") or ():
-        writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
-
-
 # ---------------------------------------------------------------------------------------------- members of all parts
-
-
-def written_signature(block: Block, writing: Writing) -> Any:
-    """The signature of a block's own state; `ABSENT` where there is none."""
-    return writing.owned(block).get("signature") or ABSENT
 
 
 def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
@@ -263,7 +205,7 @@ SIGNATURE: Final = Member(
     "thoughtSignature",
     ("provider_state",),
     _read_signature,
-    lambda block, writing, path: written_signature(block, writing),
+    lambda block, writing, path: writing.owned(block).get("signature") or ABSENT,
 )
 SIGNATURE.said = "signature"
 NO_THOUGHT: Final = Member("thought", (), _read_thought, lambda block, writing, path: ABSENT, soft=True)

@@ -8,8 +8,8 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._free_text import arguments_of
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, tool_name, write_item
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -18,6 +18,8 @@ from interlingua.adapters._kit import (
     keep,
     parse_arguments,
 )
+from interlingua.adapters._media import KINDS
+from interlingua.adapters._messages import OF_TEXT, report_beside, report_verbatim
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -31,12 +33,9 @@ from interlingua.adapters.gemini_generate.context import (
     Reading,
     Writing,
     kind_of,
-    report_beside,
     signature_from_wire,
-    written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
-    MEDIA,
     file_from_wire,
     inline_from_wire,
     medium_to_wire,
@@ -54,24 +53,11 @@ def _read_response(raw: Any, said: Block, _: Any) -> None:
     said["response"] = raw
 
 
-def _read_arguments(raw: Any, _: Block, __: Any) -> None:
-    raise TypeError("args")
-
-
-def _write_arguments(block: Block, writing: Writing, path: Path) -> Wire:
-    """Arguments that are not an object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(block.get("input_raw"), writing.loss, path)
-    if "input_raw" in block:
-        message = "the wire takes a JSON object as arguments"
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
-    said: Wire = block["input"]
-    return said
-
-
 _NAME: Final = tool_name(lambda block, writing, path: writing.call(block, path, writing.owned(block).get("id") or None))
-_ARGUMENTS: Final = Member("args", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
-_ARGUMENTS.plain = dict
+_ARGUMENTS: Final = by_rule(
+    "args", ("input", "input_raw"), dict, lambda block, writing, path: arguments_of(block, writing.loss, path)
+)
+_ARGUMENTS.always = True
 
 
 def _read_id(raw: Any, block: Block, reading: Reading) -> None:
@@ -289,7 +275,7 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
     kind = kind_of(part)
     if place != MODEL or kind not in _MODEL_ITEMS:
         reading.unusual = True
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": part}
+    return reading.opaque(kind, part)
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
@@ -343,8 +329,6 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_OPAQUE: Final = frozenset(("adapter", "provider", "origin", "kind", "value"))
-
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
@@ -360,7 +344,7 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
-_BLOCKS: Final = frozenset((*MEDIA, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
+_BLOCKS: Final = frozenset((*KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -422,16 +406,10 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
             message = "reasoning is only taken back from where it came"
             return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
-    if not text and not signature and not writing.owned(block).get("signature"):
+    if not text and not signature:
         _report_empty(writing, path)
         return None
     return write_item(_THINKING, block, writing, path)
-
-
-def _read_text(raw: Any, block: Block, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("text")
-    block["text"] = raw
 
 
 def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
@@ -439,33 +417,13 @@ def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
         block["signature"] = signature
 
 
-def _write_proof(block: Block, writing: Writing, path: Path) -> Any:
-    """The signature of reasoning, which is a member of the block."""
-    signature, beside = block.get("signature"), written_signature(block, writing)
-    where = (*path, "provider_state", "signature")
-    if signature:
-        if beside is not ABSENT:
-            message = "the block has a signature of its own"
-            writing.loss.drop(where, "combination", "representation", message)
-        return signature
-    if beside is not ABSENT:
-        message = "reasoning has its signature as a member"
-        writing.loss.move(where, (*path, "signature"), "combination", "representation", message)
-    return beside
-
-
 _TEXT: Final = Row({}, same("text", "text", str, needed=True), NO_THOUGHT, SIGNATURE, signed=True)
 _THINKING: Final = Row(
     {"thought": True},
+    same("text", "text", str, always=True),
     Member(
-        "text",
-        ("text",),
-        _read_text,
-        lambda block, writing, path: block["text"],
-        always=True,
+        "thoughtSignature", ("signature",), _read_proof, lambda block, writing, path: block.get("signature") or ABSENT
     ),
-    Member("thoughtSignature", ("signature",), _read_proof, _write_proof),
-    signed=True,
 )
 
 # ---------------------------------------------------------------------------------------------- to the wire: items of the provider
@@ -486,10 +444,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     kind = kind_of(value)
     if _is_out_of_place(block, kind, place, writing):
         return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
-    # the item is verbatim: what its block says beside it has no place in it
-    report_beside(block, _OPAQUE, "the item goes back verbatim", writing, path)
+    report_verbatim(block, kind, writing, path)
     return value
 
 
@@ -525,7 +480,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             texts.append(item["text"])
         elif (part := _said(item, writing, where)) is None:
             continue
-        elif kind in MEDIA and part.get("text") is None and not inside:
+        elif kind in KINDS and part.get("text") is None and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
             writing.outside.append((where, texts[-1], part))
         elif part.get("text") is not None and (kind != "opaque" or "text" not in item["value"]):
@@ -566,12 +521,13 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
     """Whether a block of a result is said in its text."""
     kind = item["type"]
-    return kind == "text" or writing.loss.placeholders or (kind in MEDIA and not inside)
+    return kind == "text" or writing.loss.placeholders or (kind in KINDS and not inside)
 
 
 def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     """A block of a result as a part; texts have no members of their own inside a result."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
-    report_beside(item, frozenset(("text",)), "a text of a result has no members of its own", writing, path)
+    report_beside(item, OF_TEXT, writing, path)
+
     return {"text": item["text"]}

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import record_quirk
-from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
+from interlingua.adapters._estimates import Range, window
 from interlingua.adapters._kit import (
     Wire,
     is_stored,
@@ -36,6 +37,7 @@ from interlingua.adapters._members import (
     Writer,
     is_number,
     model_to_wire,
+    one_of,
     places,
     put,
     whole,
@@ -68,20 +70,21 @@ from interlingua.adapters.gemini_generate.tables import (
     NAME,
     PATH,
     SEEDS,
-    SNAKE,
     TIERS,
     fits_name,
+    in_first_names,
+    in_their_names,
+    path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
-    are_plain,
+    Offered,
     choice_from_wire,
     choice_to_wire,
     fitted,
     is_mode,
     is_taken,
     json_schema,
-    refuse_one_name,
     tools_from_wire,
     tools_to_wire,
 )
@@ -108,18 +111,22 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     """
     given = body_of(wire)
     names: dict[str, str] = {}
-    body = _in_first_names(given, _ROWS, names)
+    body = in_first_names(given, _ROWS, names)
     reading = Reading(endpoint, ids)
-    contents = body.get("contents")
     encoding: dict[str, Any] = {"snake": names} if names else {}
-    if type(contents) is dict:
-        contents, encoding["contents"] = [contents], "object"
+    for name in ("contents", "tools"):
+        if type(body.get(name)) is dict:
+            body = dict(body)
+            body[name] = [body[name]]
+            encoding[name] = "object"
+    contents = body.get("contents")
     if type(contents) is not list:
         raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
-    several = contents_from_wire(contents, reading, messages)
+    starts = contents_from_wire(contents, reading, messages)
+    contents_may, reading.unusual = reading.unusual, False
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -133,12 +140,15 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     ):
         encoding["call_first"] = True
     keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
-    if reading.unusual:
+    if contents_may:
         note_disorder(messages, RESULTS, endpoint.state)
     model = (request.get("model") or "").partition(":")[2]
-    if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
+    if request.get("tools") and may_differ(reading.unusual):
+        offered = Offered(body["tools"], reading.offered)
+        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss()), read=offered)
+    if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
-        read = Read(body.get("systemInstruction"), contents, several)
+        read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
 
@@ -156,42 +166,6 @@ def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Requ
         request["stream"] = True
         if "alt=sse" not in path:
             encoding["array"] = True
-
-
-# -- the names of members, which the wire takes in two cases
-
-
-def _in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
-    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
-    found = item
-    if not SNAKE.isdisjoint(item):
-        found = {}
-        for name, value in item.items():
-            first = CAMEL.get(name, name)
-            if first == name or item.get(first) is not None:
-                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
-                continue
-            if first in item:  # null: the two change places
-                names[above + name], found[name] = first, None
-            names[above + first], found[first] = name, value
-    for name, value in found.items():
-        if type(value) is dict and (row := rows.get(name)) is not None and type(row.kind) is dict:
-            inner = _in_first_names(value, row.kind, names, f"{above}{name}/")
-            if inner is not value:
-                found = {**found, name: inner}
-    return found
-
-
-def _in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
-    """The members under the names that they came with."""
-    found: Wire = {}
-    for name, value in item.items():
-        place = above + name
-        there = names.get(place, name)
-        if there in item and above + there not in names:
-            there = name
-        found[there] = _in_their_names(value, names, f"{place}/") if type(value) is dict else value
-    return found
 
 
 # -- members
@@ -269,20 +243,12 @@ def _is_level(value: str, _: Wire) -> bool:
     return value.isupper() and value.lower() in EFFORTS[:4]
 
 
-def _is_json(value: str, _: Wire) -> bool:
-    return value == "application/json"
-
-
 def _are_stops(value: list[str], _: Wire) -> bool:
     return len(value) <= MOST_STOPS and all(value)
 
 
-def _is_tier(value: str, _: Wire) -> bool:
-    return value in TIERS
-
-
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    tools = tools_from_wire(value, members.reading)
+    tools = tools_from_wire(value, members.reading) if type(value) is list else None
     if tools is not None:
         members.request["tools"] = tools
     return tools is not None
@@ -330,16 +296,17 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(request, endpoint, loss, model)
     encoding = writing.encoding
     body: Wire = {}
-    refuse_one_name(request, writing)
     contents_to_wire(request, body, writing)
+    tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
-    if encoding.get("contents") == "object" and len(body["contents"]) == 1:
-        body["contents"] = body["contents"][0]
+    for name in ("contents", "tools"):
+        if encoding.get(name) == "object" and len(body.get(name) or ()) == 1:
+            body[name] = body[name][0]
     if names := encoding.get("snake"):
-        body = _in_their_names(body, names)
+        body = in_their_names(body, names)
     if not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
     return posted(_path(request, model, encoding, endpoint), body)
@@ -365,8 +332,7 @@ _WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the members beside the contents."""
-    tools_to_wire(request, body, writing)
+    """Writes the members beside contents and tools."""
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
@@ -558,7 +524,7 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
     members = {name: body[name] for name in (first,) if name in body}
     if type(value) is dict and type(present := members.get(member)) is dict:
         value = {**present, **value}
-    again = Members(_in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
+    again = Members(in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
     again.read(_ROWS, ("model", *_APART))
     return again.options.get(member)
 
@@ -568,7 +534,7 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
 
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=_read_model, says=("model",)),
-    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
+    "tools": Row(LIST, read=_read_tools),
     "toolConfig": Row(
         {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
@@ -587,7 +553,9 @@ _ROWS: Final[Rows] = {
             "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
             "stopSequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
             "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(TEXT, FORMAT, _read_format, plain=_is_json, write=_response_format),
+            "responseMimeType": Row(
+                TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
+            ),
             "responseJsonSchema": Row(ANYTHING, FORMAT, _read_format, plain=is_taken),
             "responseSchema": Row(OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
@@ -602,29 +570,20 @@ _ROWS: Final[Rows] = {
             ),
         }
     ),
-    "serviceTier": Row(TEXT, "service_tier", plain=_is_tier, write=_service_tier),
+    "serviceTier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
     "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
 _APART: Final = ("contents", "systemInstruction")
 _PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
+_BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     problem = wrong_member(NAME, options, _ROWS)
     if problem is not None and problem.path is not None:
-        problem.path = _path_as_sent(problem.path, encoding.get("snake") or {})
+        problem.path = path_as_sent(problem.path, encoding.get("snake") or {})
     return problem
-
-
-def _path_as_sent(path: str, names: Mapping[str, str]) -> str:
-    """A pointer in the names that the members of the body had."""
-    place, sent = "", ""
-    for step in path.split("/")[1:]:
-        sent += "/" + names.get(place + step, step)
-        place += f"{step}/"
-    return sent
 
 
 # ---------------------------------------------------------------------------------------------- estimates
@@ -642,8 +601,5 @@ _KEPT: Final = 4_096
 
 def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
-    most = window(endpoint)
-    low, likely, high = weighed(gathered(request, endpoint), request, of(endpoint, request), most, _PROVIDED)
-    if ((request.get("options") or {}).get(NAME) or {}).get("cachedContent"):
-        likely, high = likely + _KEPT, high + most
-    return rounded(low, likely, high)
+    cached = ((request.get("options") or {}).get(NAME) or {}).get("cachedContent")
+    return _estimates.estimate(request, endpoint, _PROVIDED, (0, _KEPT, window(endpoint)) if cached else (0, 0, 0))

@@ -7,8 +7,7 @@ from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
-from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response
-from interlingua.adapters.gemini_generate.tables import FINISH_WORD
+from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -112,7 +111,7 @@ class _Writer(Writer):
             body["candidates"] = [{"index": 0}]
         for number, candidate in enumerate(body.get("candidates") or ()):
             if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
-                candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
+                candidate["finishReason"] = ENDS.words.get(choices[number]["finish_reason"], ENDS.other)
             candidate["index"] = number  # as its pieces had it
             last = self.held.get(number, {"text": ""})
             content = candidate.get("content")

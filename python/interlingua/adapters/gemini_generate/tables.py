@@ -1,9 +1,11 @@
 """The words of the wire and its limits."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from interlingua.adapters._kit import BiMap, Wire
+from interlingua.adapters._members import Rows
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
@@ -30,47 +32,8 @@ MOST_STOPS: Final = 5
 SEEDS: Final = 2**31  # below, and from its negative on
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
-FINISH: Final = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "pause",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "LANGUAGE": "content_filter",
-    "ESCALATION": "content_filter",
-    "PUP_LIMITED_DISABLED": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "MISSING_THOUGHT_SIGNATURE": "error",
-    "MALFORMED_RESPONSE": "error",
-    "NO_IMAGE": "error",
-    "IMAGE_OTHER": "error",
-    "OTHER": "other",
-    "FINISH_REASON_UNSPECIFIED": "other",
-}
 FINISH_NUMBERS: Final = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 """Enums come as numbers when a client asks for that. Above these the two surfaces count differently."""
-
-FINISH_WORD: Final = {
-    "stop": "STOP",
-    "stop_sequence": "STOP",
-    "tool_calls": "STOP",
-    "length": "MAX_TOKENS",
-    "pause": "CONTINUATION",
-    "content_filter": "SAFETY",
-    "refusal": "SAFETY",
-    "other": "OTHER",
-    "error": "OTHER",
-    "cancelled": "OTHER",
-}
 
 DETAIL: Final = BiMap({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
 """How closely to look at an image. The wire has a level between these and one above, which stay state."""
@@ -109,3 +72,45 @@ def camelised(item: Wire) -> Wire:
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
             for name, value in item.items()}  # fmt: skip
+
+
+def in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
+    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
+    found = item
+    if not SNAKE.isdisjoint(item):
+        found = {}
+        for name, value in item.items():
+            first = CAMEL.get(name, name)
+            if first == name or item.get(first) is not None:
+                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
+                continue
+            if first in item:  # null: the two change places
+                names[above + name], found[name] = first, None
+            names[above + first], found[first] = name, value
+    for name, value in found.items():
+        if type(value) is dict and (row := rows.get(name)) is not None and type(row.kind) is dict:
+            inner = in_first_names(value, row.kind, names, f"{above}{name}/")
+            if inner is not value:
+                found = {**found, name: inner}
+    return found
+
+
+def in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
+    """The members under the names that they came with."""
+    found: Wire = {}
+    for name, value in item.items():
+        place = above + name
+        there = names.get(place, name)
+        if there in item and above + there not in names:
+            there = name
+        found[there] = in_their_names(value, names, f"{place}/") if type(value) is dict else value
+    return found
+
+
+def path_as_sent(path: str, names: Mapping[str, str]) -> str:
+    """A pointer in the names that the members of the body had."""
+    place, sent = "", ""
+    for step in path.split("/")[1:]:
+        sent += "/" + names.get(place + step, step)
+        place += f"{step}/"
+    return sent

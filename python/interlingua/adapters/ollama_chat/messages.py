@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._envelope import MARK
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._media import document_as_text
 from interlingua.adapters._messages import (
@@ -11,16 +12,18 @@ from interlingua.adapters._messages import (
     OF_RESULT,
     OF_TEXT,
     OF_THINKING,
+    Members,
+    as_one,
     fill,
     finish,
     fold_role,
     joined,
     misplaced,
     no_place,
+    other_members,
     read_messages,
     report_beside,
     report_empty,
-    report_joined,
     report_moves,
     report_order,
     result_message,
@@ -87,7 +90,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
         return usual
-    role = fold_role(role, path, writing)
+    role = fold_role(message["role"], path, writing)
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
     else:
@@ -111,20 +114,6 @@ def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire 
 
 
 _MENDED: Final = ("developer", "tool")
-_Placed = list[tuple[int, Any]]
-"""What stands in a member of the wire, each with the position of its block."""
-
-
-class _Members:
-    """The blocks of one message, sorted into the members of the wire."""
-
-    __slots__ = ("calls", "images", "texts", "thoughts")
-
-    def __init__(self) -> None:
-        self.thoughts: _Placed = []
-        self.images: _Placed = []
-        self.texts: _Placed = []
-        self.calls: _Placed = []
 
 
 def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Wire:
@@ -132,20 +121,20 @@ def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writi
     members = _sorted(content, path, role, writing, answer=answer)
     text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not answer)
     wire: Wire = {"role": role, "content": text or ""}
-    if members.thoughts:
-        wire["thinking"] = members.thoughts[0][1]
-    if members.images:
-        wire["images"] = [image for _, image in members.images]
-    if members.calls:
-        wire["tool_calls"] = [call for _, call in members.calls]
+    if members["thinking"]:
+        wire["thinking"] = members["thinking"][0][1]
+    for name in ("images", CALLS):
+        if members[name]:
+            wire[name] = [value for _, value in members[name]]
     if text is None and len(wire) == 2 and not answer:
         fill(path, "", writing)
     return wire
 
 
-def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> _Members:
+def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Members:
     """The blocks where they stand on the wire; reports those that have no place there."""
-    members, assistant = _Members(), role == "assistant"
+    members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
+    assistant = role == "assistant"
     for index, block in enumerate(content):
         where = (*path, index)
         refused: tuple[str, str] | None = None
@@ -153,44 +142,45 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, an
             case "text":
                 if len(block) > 2:
                     report_beside(block, OF_TEXT, writing, where)
-                members.texts.append((index, block["text"]))
+                members["content"].append((index, block["text"]))
             case "document" if (
                 not assistant and (text := document_as_text(block, where, writing.loss, takes_bytes=False)) is not None
             ):
                 report_beside(text, OF_TEXT, writing, where)
-                members.texts.append((index, text["text"]))
+                members["content"].append((index, text["text"]))
             case "image" if (refused := image_refused(block, writing, answer=answer)) is None:
-                members.images.append((index, image_to_wire(block, where, writing)))
+                members["images"].append((index, image_to_wire(block, where, writing)))
             case "tool_use" if assistant:
-                members.calls.append((index, call_to_wire(block, where, writing)))
+                members[CALLS].append((index, call_to_wire(block, where, writing)))
             # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
             case "thinking" if assistant and (answer or not block.get("provider_state") or writing.owned(block)):
                 report_beside(block, OF_THINKING, writing, where)
-                members.thoughts.append((index, block["text"]))
+                members["thinking"].append((index, block["text"]))
             case "opaque" if (item := _raw_item(block, role, writing)) is not None:
                 report_beside(block, OF_OPAQUE, writing, where)
-                (members.calls if block["kind"] == CALLS else members.images).append((index, item[0]))
+                members[block["kind"]].append((index, item[0]))
             case "tool_use" | "tool_result" if role != "tool":
                 raise misplaced(block, where, writing)
             case _:
                 code, why = refused or no_place(block, writing)
                 if (left := writing.loss.block(where, block, code, "lost", why)) is not None:
-                    members.texts.append((index, left["text"]))
+                    members["content"].append((index, left["text"]))
     return members
 
 
-def _one_text(members: _Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
+def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
     """The one text, None when there is none; joins what was said in pieces and reports where all stands. An empty text says
     nothing unless it stands `alone`."""
-    members.thoughts = _joined(members.thoughts, path, writing, goes_on=goes_on, alone=False)
-    alone = alone and not (members.images or members.thoughts or members.calls)
-    texts = _joined(members.texts, path, writing, goes_on=goes_on, alone=alone)
-    placed = (members.thoughts, members.images, texts, members.calls)
-    report_order([index for member in placed for index, _ in member], path, writing)
+    members["thinking"] = _joined(members["thinking"], path, writing, goes_on=goes_on, alone=False)
+    alone = alone and not (members["images"] or members["thinking"] or members[CALLS])
+    members["content"] = texts = _joined(members["content"], path, writing, goes_on=goes_on, alone=alone)
+    report_order(members, path, writing)
     return texts[0][1] if texts else None
 
 
-def _joined(texts: _Placed, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> _Placed:
+def _joined(
+    texts: list[tuple[int, Any]], path: Path, writing: Writing, *, goes_on: bool, alone: bool
+) -> list[tuple[int, Any]]:
     """At most one text. An empty one says nothing unless it stands `alone`."""
     if not texts or (len(texts) == 1 and (texts[0][1] or alone)):
         return texts
@@ -202,7 +192,7 @@ def _joined(texts: _Placed, path: Path, writing: Writing, *, goes_on: bool, alon
     if len(kept) < 2:
         return kept
     whole = joined(kept) if goes_on else "\n\n".join([text for _, text in kept])
-    report_joined([index for index, _ in kept], whole, path, writing)
+    as_one(kept, whole, path, writing)
     return [(kept[0][0], whole)]
 
 
@@ -294,10 +284,12 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     else:
         members = _sorted(inner, (*where, "content"), "tool", writing)
         text = _one_text(members, (*where, "content"), writing, goes_on=False, alone=True)
-        images = [image for _, image in members.images]
-    silent = text is None and (not images or bool(block.get("is_error")))
-    parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
-    wire: Wire = {"role": "tool", "content": result_parts(block, parts, "text", "", where, writing)[0]["text"]}
+        images = [image for _, image in members["images"]]
+    wire: Wire = {"role": "tool", "content": text}
+    if text is None or text.startswith(MARK) or block.get("is_error"):
+        silent = text is None and (not images or bool(block.get("is_error")))
+        parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
+        wire["content"] = result_parts(block, parts, "text", "", where, writing)[0]["text"]
     if images:
         wire["images"] = images
     state = writing.owned(message)
@@ -339,9 +331,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     known = _ASSISTANT if role == "assistant" else _PLAIN
     spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
     read: Message = {"role": role, "content": _blocks(message, role, reading, spelt)}
-    _with_fields(read, _fields(message, known), reading)
-    keep_spelt(read, spelt, reading.endpoint)
-    return read
+    return _finish(read, other_members(message, known, spelt), spelt, reading)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
@@ -350,8 +340,9 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
     reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
     spelt: Spelt = {}
     read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spelt, answer=True)}
+    fields = other_members(message, _ASSISTANT, spelt)
     reading.unusual = reading.unusual or bool(spelt)
-    return _with_fields(read, _fields(message, _ASSISTANT), reading)
+    return _finish(read, fields, {}, reading)
 
 
 _LISTS: Final = ("thinking", "images", "tool_calls")
@@ -360,14 +351,11 @@ _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 
 
-def _with_fields(read: Message, fields: dict[str, Any] | None, reading: Reading) -> Message:
+def _finish(read: Message, fields: dict[str, Any], spelt: Spelt, reading: Reading) -> Message:
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
+    keep_spelt(read, spelt, reading.endpoint)
     return read
-
-
-def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
-    return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
 def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer: bool = False) -> list[Block]:
@@ -405,11 +393,12 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
             raise TypeError(item)
     usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
     reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
-    fields = _fields(message, _TOOL) or {}
+    spelt: Spelt = {}
+    fields = other_members(message, _TOOL, spelt)
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
     read = result_message(canonical, blocks[-1:], reading, None if by_id else wire_id)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images stand before the text
-    return _with_fields(read, fields, reading)
+    return _finish(read, fields, spelt, reading)

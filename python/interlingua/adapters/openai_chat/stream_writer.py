@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import has_tokens
+from interlingua.adapters._answers import has_tokens, written_end
 from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
+    ENDS,
     answer_id,
     as_told,
-    finish_to_wire,
     logprobs_to_wire,
     message_path,
     stop_to_wire,
@@ -236,7 +236,7 @@ class _Writer(Writer):
                 self._put(number, said)
             beside = fields.get("choice", NOTHING) if number == 0 else self._fields(choice)[0]
             content = message["content"] if own else as_told(message["content"], self.endpoint.dialect)
-            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
+            finish: Wire = {**beside, "finish_reason": written_end(choice, content, ENDS, own=own)}
             finish.update(stop_to_wire(choice, content, self.endpoint.dialect))
             logprobs = choice.get("logprobs")
             if logprobs is not None and (own or has_tokens(logprobs)):

@@ -6,34 +6,20 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Row, read_item, text, write_item
+from interlingua.adapters._items import Row, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._media import (
-    document_as_text,
-    inline,
-    is_fetched,
-    is_file_id,
-    is_image_source,
-    refuses_image,
-    source_refused,
-)
+from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, located, model_refused
 from interlingua.adapters._messages import OF_OPAQUE, no_place, report_beside
 from interlingua.adapters._openai_parts import (
     BREAKPOINT,
-    BYTES,
-    FILE,
-    OF_DOCUMENTS,
-    WEB,
     CacheMark,
     address,
+    address_refused,
     detail,
     file_name,
-    is_of_another,
-    opaque,
-    report_of_document,
+    is_plain,
 )
 from interlingua.adapters.openai_responses.tables import Reading, Writing
-from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -41,18 +27,6 @@ Block = dict[str, Any]
 MARK: Final = CacheMark(BREAKPOINT)
 
 # ---------------------------------------------------------------------------------------------------- rows
-
-
-def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
-    name = block.get("name")
-    by_bytes = block["source"]["kind"] == BYTES or (block["source"]["kind"] == WEB and inline(block["source"]["data"]))
-    if name or (name is not None and not by_bytes):
-        return name
-    if not by_bytes:
-        return ABSENT
-    message = "the wire demands a file name"
-    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
-    return "document"
 
 
 _WORDS: Final = Row({"type": "input_text"}, text("text", "text", needed=True), mark=MARK)
@@ -64,9 +38,8 @@ _DOCUMENT: Final = Row(
     address("file_data", BYTES),
     address("file_url", WEB),
     address("file_id", FILE),
-    file_name(_write_file_name),
+    file_name(),
     mark=MARK,
-    beside=OF_DOCUMENTS,
 )
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -123,41 +96,14 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    kind = block["type"]
-    data = block["source"].get("data")
-    if not data:
-        return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
-    if (
-        not writing.verbatim(kind)
-        and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False
-    ):
-        return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
-    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
-        return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
-    if not _is_taken(block, writing.endpoint):
-        message = source_refused(block, f"the provider takes no {kind} from this source")
-        return lost(block, path, writing, "unsupported_source", message)
-    if block["source"]["kind"] not in (WEB, BYTES, FILE) or is_of_another(block["source"], writing):
-        message = source_refused(block, f"the wire does not take this source of {kind}")
-        return lost(block, path, writing, "unsupported_source", message)
-    if kind == "document":
-        report_of_document(block, path, writing)
-    return write_item(_IMAGE if kind == "image" else _DOCUMENT, block, writing, path)
+    if (refusal := model_refused(block, writing)) is not None:
+        return lost(block, path, writing, *refusal)
+    if (reason := address_refused(block, located(block), _TAKES, writing)) is not None:
+        return lost(block, path, writing, "unsupported_source", reason)
+    return write_item(_IMAGE if block["type"] == "image" else _DOCUMENT, block, writing, path)
 
 
-def _is_taken(block: Block, endpoint: Endpoint) -> bool:
-    """Whether the provider takes an image or a document from its source; of other kinds of source nothing is said here."""
-    if block["type"] == "image":
-        return is_image_source(block, endpoint)
-    source = block["source"]
-    match source["kind"]:
-        case "url":
-            return inline(source["data"]) is not None or is_fetched(source["data"], "document", endpoint)
-        case "file_id":
-            return is_file_id(source["data"])
-        case _:
-            return True
-
+_TAKES: Final = (WEB, BYTES, FILE)
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
@@ -171,7 +117,7 @@ def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> B
                 return block
         except (KeyError, TypeError):
             pass
-    return opaque(part, reading, kind)
+    return opaque(part, kind, reading)
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
@@ -195,10 +141,6 @@ def _medium(block: Block, reading: Reading) -> Block | None:
     """The medium, which may be of a source that no writer would take; None where no source is given."""
     if "source" not in block:
         return None
-    if (
-        not block["source"]["data"]
-        or not _is_taken(block, reading.endpoint)
-        or reading.endpoint.dialect.get("addresses")
-    ):
+    if not is_plain(block, reading.endpoint) or reading.endpoint.dialect.get("addresses"):
         reading.unusual = True
     return block

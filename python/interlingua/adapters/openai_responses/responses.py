@@ -4,25 +4,33 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
-    report_alternatives,
-    report_end,
+    APART,
+    AROUND,
+    UNREADABLE,
+    Ends,
+    Names,
+    as_object,
+    inner,
+    read_members,
+    report_around,
     report_logprobs,
-    report_rest,
-    report_stop_sequence,
-    report_usage,
-    same_counts,
+    served_model,
+    unreadable,
+    write_answer,
+    written_end,
 )
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import Items, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts
+from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
     is_message,
+    is_of_others,
     item_from_wire,
     made_id,
     turn_to_wire,
@@ -30,21 +38,45 @@ from interlingua.adapters.openai_responses.items import (
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
-    INCOMPLETE,
-    INCOMPLETE_BACK,
     NAME,
-    POLICY_CODES,
-    STATUS,
     Reading,
     Writing,
 )
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, pointer
+from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
-Usage = dict[str, Any]
+
+_ENDS: Final = Ends(
+    {
+        "stop": "completed",
+        "length": "incomplete.max_output_tokens incomplete.max_messages",
+        "pause": "incomplete.steered",
+        "content_filter": "incomplete.content_filter failed.bio_policy failed.cyber_policy failed.content_filter "
+        "failed.misalignment_policy_violation failed.image_content_policy_violation",
+        "error": "failed",
+        "cancelled": "cancelled",
+    },
+    {"stop_sequence": "completed", "tool_calls": "completed", "refusal": "completed"},
+    (),
+    other="incomplete.other",
+    by_text=True,
+)
+"""The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
+that is `queued` or `in_progress` has not ended."""
+_NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
+_PLACES: Final[Places] = (
+    ("input_tokens", "input_tokens", ""),
+    ("output_tokens", "output_tokens", ""),
+    ("cached_input_tokens", "input_tokens_details", "cached_tokens"),
+    ("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens"),
+    ("reasoning_tokens", "output_tokens_details", "reasoning_tokens"),
+)
+_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
+"""What the wire does not count apart."""
+_SAID: Final = AROUND | {"logprobs"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -56,13 +88,7 @@ def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, created)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -94,12 +120,8 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     loss = writing.loss
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    report_end(response, finish_from_wire(body, written), loss, ())
-    report_stop_sequence(response, loss, ())
-    if "usage" in body and body["usage"] is not (response.get("usage") or NOTHING).get("raw"):
-        report_usage(response, _UNCOUNTED, loss)
-    report_alternatives(response, loss)
-    report_rest(response, loss)
+    end = finish_from_wire(body, written)
+    report_around(response, end, _SAID, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     _report_logprobs(response, writing)
     if not own:
         report_foreign_state(response, writing.endpoint, loss, ())
@@ -118,10 +140,6 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
         writing.loss.replace(("logprobs",), read, "combination", "representation", message)
 
 
-_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
-"""What the wire does not count apart."""
-
-
 def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
     """The members that say which answer this is."""
     body: Wire = {}
@@ -131,30 +149,21 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
         body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
         # clients require these; what was asked for is not known here
         body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
-    if (model := response.get("model")) is not None:
-        body["model"] = model.partition(":")[2] or model
+    if (model := served_model(response)) is not None:
+        body["model"] = model
     elif not own:
         body["model"] = endpoint.model or ""  # clients require it
     return body
 
 
 def finish_to_wire(response: Response) -> Wire:
-    """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
-    reason = response["finish_reason"]
-    if reason == "refusal" and not any(block.get("refusal") for block in response["message"]["content"]):
-        reason = "content_filter"
-    match reason:
-        case "length" | "content_filter" | "pause":
-            return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
-        case "other":
-            return {"status": "incomplete", "incomplete_details": {"reason": reason}}  # never told as a clean end
-        case "error":
-            error = {"code": "server_error", "message": "the provider failed"}
-            return {"status": "failed", "error": error, "incomplete_details": None}
-        case "cancelled":
-            return {"status": "cancelled", "incomplete_details": None}
-        case _:
-            return {"status": "completed", "incomplete_details": None}
+    """Status and details of an answer of another provider."""
+    word = written_end(response, response["message"]["content"], _ENDS, own=False) or ""
+    status, _, reason = word.partition(".")
+    end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
+    if status == "failed":
+        end["error"] = {"code": "server_error", "message": "the provider failed"}
+    return end
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -162,8 +171,7 @@ def finish_to_wire(response: Response) -> Wire:
 
 def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -180,12 +188,8 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=said)
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-            raise InvalidAnswer(
-                "the answer cannot be read: a member is missing or has the wrong type",
-                path=f"/output/{position}",
-                adapter=NAME,
-            ) from problem
+        except UNREADABLE as problem:
+            raise unreadable(f"/output/{position}", reading.endpoint) from problem
         said = says(item, blocks)
         content += blocks
     return content
@@ -196,9 +200,12 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | N
     already."""
     reading.unusual = False
     call = None if canonical is None else call_from_wire(item, reading, canonical)
-    blocks = item_from_wire(item, reading, starts=starts) if call is None else [call]
-    if blocks is None:
-        return [opaque(item, reading, item.get("type"))]
+    if call is not None:
+        blocks = [call]
+    elif is_of_others(item, reading):
+        return [opaque(item, item.get("type"), reading)]
+    else:
+        blocks = item_from_wire(item, reading, starts=starts)
     blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none
     if may_differ(reading.unusual):
         _keep_item(item, blocks, reading)
@@ -224,32 +231,11 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
-    details = body.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else None
-    if isinstance(raw := reason or body.get("status"), str):
+    if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    fields: dict[str, Any] = {}
-    silent: Spelt = {}
-    for name, value in body.items():
-        if name == "output":
-            continue
-        if value is None:
-            silent[pointer((name,))] = {"raw": None}
-        elif name == "id" and isinstance(value, str) and value:
-            response["id"] = value
-        elif name == "model" and isinstance(value, str) and value:
-            response["model"] = endpoint.model_id(value)
-        elif name == "usage" and isinstance(value, dict):
-            response["usage"] = usage_from_wire(value)
-        else:
-            fields[name] = value
+    read_members(body, _NAMES, response, endpoint, usage_from_wire)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
-    state = endpoint.state()
-    if fields:
-        state["fields"] = fields
-    response["provider_state"] = state
-    keep_spelt(response, silent, endpoint)
     return response
 
 
@@ -265,15 +251,12 @@ def _logprobs(content: list[Block]) -> list[Any]:
 
 def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
-    status, details = body.get("status"), body.get("incomplete_details")
+    status = body.get("status")
     if status == "incomplete":
-        reason = details.get("reason") if isinstance(details, dict) else None
-        return INCOMPLETE.get(reason, "other") if isinstance(reason, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'incomplete_details').get('reason')}", "other")
     if status == "failed":
-        failure = body.get("error")
-        code = failure.get("code") if isinstance(failure, dict) else None
-        return "content_filter" if isinstance(code, str) and code in POLICY_CODES else "error"
-    reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'error').get('code')}", "error")
+    reason = _ENDS.reasons.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
     done = ran([block["value"] for block in content if block["type"] == "opaque"])
@@ -299,11 +282,10 @@ def _asks(block: Block, done: set[str]) -> bool:
 
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     """The wire's counts, in which the input includes what was read from and written to a cache."""
-    raw = usage.get("raw")
-    if own and raw is not None and same_counts(usage_from_wire(raw), usage):
+    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
         return raw
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt = usage["input_tokens"] + cached + written
+    prompt = prompt_tokens(usage)
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
@@ -315,29 +297,4 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
 
 def usage_from_wire(raw: Wire) -> Usage:
     """Disjoint counts: what came from a cache and what went to one is taken out of the input."""
-    prompt_details, output_details = _details(raw, "input_tokens_details"), _details(raw, "output_tokens_details")
-    cached, written = _count(prompt_details.get("cached_tokens")), _count(prompt_details.get("cache_write_tokens"))
-    reasoning = _count(output_details.get("reasoning_tokens"))
-    output = _count(raw.get("output_tokens")) or 0
-    prompt = _count(raw.get("input_tokens")) or 0
-    usage: Usage = {"input_tokens": max(prompt - (cached or 0) - (written or 0), 0), "output_tokens": output}
-    if cached is not None:
-        usage["cached_input_tokens"] = cached
-    if written is not None:
-        usage["cache_creation_input_tokens"] = written
-    if reasoning is not None:
-        usage["reasoning_tokens"] = min(reasoning, output)
-    usage["raw"] = raw
-    return usage
-
-
-def _details(raw: Wire, name: str) -> Mapping[str, Any]:
-    found = raw.get(name)
-    return found if isinstance(found, dict) else NOTHING
-
-
-def _count(value: Any) -> int | None:
-    """A count, which some write as 10.0."""
-    if type(value) is float and value.is_integer():
-        return max(int(value), 0)
-    return max(value, 0) if type(value) is int else None
+    return read_counts(raw, _PLACES, with_cache=True)
