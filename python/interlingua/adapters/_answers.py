@@ -171,6 +171,7 @@ def take_members(
     where the object stands there.
     """
     members, always = names.members, names.always
+    value: Any
     for name, value in body.items():
         member = members.get(name)
         if value is None:
