@@ -337,7 +337,7 @@ def places(rows: Rows, inside: str = "") -> dict[str, Place]:
     return found
 
 
-def write_members(request: Request, body: Wire, table: Places, writing: W, apart: Container[str] = ()) -> None:
+def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
     """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
     does not have are reported."""
     for name, value in request.items():
@@ -357,7 +357,7 @@ def write_members(request: Request, body: Wire, table: Places, writing: W, apart
 
 
 def _write_as_it_is(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
-    if type(value) is list and not value:
+    if value == []:
         return  # it says nothing
     if place.is_limit:
         value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
