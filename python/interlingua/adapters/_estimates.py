@@ -17,6 +17,7 @@ from interlingua.adapters._pictures import size_of, wave_rate
 from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.types import Request, TokenEstimate
 
 _WINDOW: Final = 1_000_000
 """The context of a model whose size is not known."""
@@ -156,9 +157,7 @@ class Said:
                 self.media.append(block)
 
 
-def estimate(
-    request: Mapping[str, Any], endpoint: Endpoint, provided: Mapping[str, Range | None] | None = None
-) -> dict[str, int]:
+def estimate(request: Request, endpoint: Endpoint, provided: Mapping[str, Range | None] | None = None) -> TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
     `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits.
@@ -180,7 +179,7 @@ def window(endpoint: Endpoint) -> int:
     return found if isinstance(found, int) else _WINDOW
 
 
-def rounded(low: float, likely: float, high: float) -> dict[str, int]:
+def rounded(low: float, likely: float, high: float) -> TokenEstimate:
     """The three counts in order, as whole numbers, none of them less than one."""
     middle = max(round(likely), 1)
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}

@@ -4,16 +4,17 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from interlingua.adapters._as_read import UNSAID, keep_read
-from interlingua.adapters._kit import NOTHING, Wire, expect
+from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader
 from interlingua.adapters._structured import escape_reserved, says_json, write_with_format
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 Item = dict[str, Any]
-Written = tuple[Wire, list[Entry]]
+Written = tuple[types.WireRequest, list[Entry]]
 
 UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
@@ -90,15 +91,15 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> Wire:
+def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
     """A wire request."""
     return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
 
 
 def request_to_wire(
-    request: Request,
+    request: types.Request,
     endpoint: Endpoint,
-    write: Callable[[Request, Endpoint, Loss], Wire],
+    write: Callable[[Request, Endpoint, Loss], types.WireRequest],
     *,
     speaks_json: bool = False,
 ) -> Written:
@@ -123,4 +124,4 @@ def request_to_wire(
             return write_with_format(asked, target, written, speaks_json=speaks_json)
         return written(asked, target)
 
-    return escape_reserved(request, endpoint, with_format)
+    return escape_reserved(data_of(request), endpoint, with_format)

@@ -15,7 +15,7 @@ from interlingua.adapters._claude.answers import (
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, wire_model
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, data_of, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.anthropic_messages.blocks import (
@@ -25,19 +25,20 @@ from interlingua.adapters.anthropic_messages.blocks import (
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.items import replayed
 from interlingua.adapters.anthropic_messages.tables import FINISH, STOP_REASON, Writing
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
@@ -140,11 +141,12 @@ _PARTS: Final = {
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     loss = Loss()
     body = _body(response, endpoint, loss)
     return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries

@@ -14,7 +14,7 @@ from interlingua.adapters._claude.answers import (
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, UNREADABLE, USER
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, data_of, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.bedrock_converse.blocks import (
@@ -23,18 +23,20 @@ from interlingua.adapters.bedrock_converse.blocks import (
 )
 from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import FINISH, NAME, STOP_REASON, Writing
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost. The answer names neither itself nor its model.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read.
@@ -135,11 +137,12 @@ def _is_hour(part: Any) -> bool:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     loss = Loss()
     body = _body(response, endpoint, loss)
     return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries

@@ -10,14 +10,15 @@ from interlingua.adapters._claude.stream_writer import (
     without_blank_texts,
 )
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._kit import Event, Wire, arguments_text, data_of, response_of
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.eventstream import EXCEPTION, Frame
 
 
@@ -26,11 +27,11 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     return encoded(_Writer(endpoint).event)
 
 
-def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
     and texts that are blank."""
-    answer = without_blank_texts(response)
-    _, loss = to_wire_response(answer, endpoint)
+    answer = without_blank_texts(data_of(response))
+    _, loss = to_wire_response(response_of(answer), endpoint)
     unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
     return not_in_pieces(loss, answer) + unsaid
 
@@ -200,12 +201,12 @@ class _Writer(ClaudeWriter):
     def complete(self, response: Wire) -> None:
         """Why the answer ended, then what it took."""
         self.start({})
-        body, _ = to_wire_response(ending(response), self.endpoint)
+        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         self.put("messageStop", {name: body[name] for name in _STOP if name in body})
         rest = {name: value for name, value in body.items() if name not in _STOP and name != "output"}
         self.put("metadata", rest)
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, behind what waited."""
         while self.later:
             self.frames = [*self.frames, *self._released()]

@@ -16,6 +16,7 @@ from interlingua.adapters._kit import (
     NOTHING,
     THINKING_MEMBERS,
     Wire,
+    data_of,
     report_foreign_state,
     report_own_state,
     report_unknown,
@@ -32,7 +33,7 @@ from interlingua.adapters.gemini_generate.tables import (
     FINISH_WORD,
     UNREADABLE,
 )
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -110,12 +111,13 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
 
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
@@ -292,11 +294,12 @@ def _count(value: Any) -> int | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     loss = Loss()
     writing = Writing(response, endpoint, loss)
     state = writing.owned(response)

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Event, Wire
+from interlingua.adapters._kit import NOTHING, Event, Wire, data_of
 from interlingua.adapters._order import longest_rising, moves_to
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.ollama_chat.blocks import Block
@@ -11,8 +11,10 @@ from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import end_to_wire, to_wire_response
 from interlingua.adapters.ollama_chat.tables import CALLS, Writing, moment
 from interlingua.adapters.ollama_chat.tools import call_to_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _PROSE: Final = frozenset(("text", "thinking"))
@@ -91,16 +93,16 @@ class _Writer(Writer):
         message = {"role": "assistant", "content": "", **fields}
         self.put(None, end_to_wire(response, self.writing, message, self.created_at))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as a line."""
         self.put(None, error_in_stream(error, self.endpoint))
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: what a whole answer does not, but that pieces have nothing between them."""
     _, loss = to_wire_response(response, endpoint)
     loss = [entry for entry in loss if entry["code"] not in _TOLD_IN_LINES]
-    return loss + _in_members(response["message"]["content"], loss)
+    return loss + _in_members(data_of(response)["message"]["content"], loss)
 
 
 def _in_members(content: list[Block], told: list[Entry]) -> list[Entry]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import has_tokens
-from interlingua.adapters._kit import NOTHING, Event, Wire, encoding_of, own_state
+from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, encoding_of, own_state, response_of
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -22,8 +22,10 @@ from interlingua.adapters.openai_chat.responses import (
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 DONE: Final = "[DONE]"
@@ -40,14 +42,15 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint, created).event, places)
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: names of calls go as they come, who speaks has none, and content is told
     in pieces, whoever gave it."""
+    response = data_of(answer)
     loss = Loss()
     own = own_state(response, endpoint)
-    _, found = to_wire_response(_in_pieces(response, endpoint, loss), endpoint)
+    _, found = to_wire_response(response_of(_in_pieces(response, endpoint, loss)), endpoint)
     if own:
-        _, kept = to_wire_response(response, endpoint)
+        _, kept = to_wire_response(answer, endpoint)
         found = [
             *(entry for entry in kept if not _of_content(entry)),
             *(entry for entry in found if _of_content(entry)),
@@ -314,7 +317,7 @@ class _Writer(Writer):
             self.put(None, {**self.identity, "choices": [], **members})
         self.frames.append(Frame(None, DONE))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as a chunk."""
         self.put(None, {"error": error_in_stream(error, self.endpoint)})
 

@@ -12,7 +12,7 @@ from interlingua.adapters._answers import (
     report_usage,
     same_counts,
 )
-from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt
@@ -39,6 +39,7 @@ from interlingua.adapters.openai_responses.tables import (
     Writing,
     report_state,
 )
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -51,12 +52,13 @@ Usage = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
+    response = data_of(answer)
     loss = Loss()
     try:
         body = _body(response, endpoint, loss, created)
@@ -162,7 +164,9 @@ def finish_to_wire(response: Response) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     if not isinstance(body, dict):
         raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
