@@ -3,14 +3,14 @@ What a wire offers: the functions of its package (or of an adapter that somebody
 
 Canonical values are typed at this border; inside, an adapter looks at them as the plain data that they are (`_kit.data_of`).
 `adapters.get` gives an `Adapter`. The wires of this package offer all of `CompleteAdapter`, and one more where its stream says
-more or less than the whole answer: `stream_loss(response: Response, endpoint: Endpoint) -> list[LossEntry]`. `make check` holds
+more or less than the whole answer: `stream_loss`, a `StreamLoss`. `make check` holds
 each of them to that (`tests/typing/adapters.py`).
 
 All functions are pure and deterministic. Losses are entries with pointers into what is written, for an answer that was
 read there are none.
 """
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol, TypeAlias
 
 from interlingua.canonical.endpoint import Endpoint
@@ -26,6 +26,9 @@ Decoder: TypeAlias = Generator[list[StreamEvent], Any, None]
 
 Encoder: TypeAlias = Generator[list[Any], StreamEvent | None, None]
 """Give it events, and None at the end; it gives the frames that each event completes."""
+
+StreamLoss: TypeAlias = Callable[[Response, Endpoint], list[LossEntry]]
+"""What a stream does not say of an answer, where that is more or less than what the whole answer does not say."""
 
 
 class Adapter(Protocol):

@@ -279,7 +279,7 @@ def write(
     # where the wire has no word for it, any words will do that do not make it look like something else again
     meant = tried[-1][1]["category"]
     wire, found = next((one for one in tried if _reads_as(one[1], meant, seen)), tried[-1])
-    if hint and "retryable" in seen and found["retryable"] != seen["retryable"]:
+    if hint and "retryable" in seen and found.get("retryable") != seen["retryable"]:
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
         found = read(wire["status"], wire["headers"], wire["body"], endpoint)
     return wire, report(error, found, endpoint)
