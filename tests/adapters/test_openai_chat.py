@@ -320,8 +320,7 @@ def test_reasoning_with_calls_before_it_and_text_after_is_put_in_the_order_of_th
 
     assert [entry["path"] for entry in loss] == [
         "/messages/0/content/2",
-        "/messages/0/content/1",
-        "/messages/0/content/3",
+        "/messages/0/content/0",
     ]
 
 

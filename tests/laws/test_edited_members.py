@@ -5,6 +5,7 @@ back as it came (spec/2-requests.md#edited). On every wire, for every member, ag
 
 import copy
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,8 +19,11 @@ from interlingua.translate import load, project
 
 Data = dict[str, Any]
 SCHEMA: Data = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+REQUEST: Data = json.loads((Path(__file__).resolve().parents[2] / "spec/schema/interlingua.schema.json").read_bytes())[
+    "$defs"
+]["Request"]["properties"]
 MEMBERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
-    "temperature": (0.5, (3.5, 9, -1)),
+    **{name: (0.5, (3.5, 9, -1)) for name, node in REQUEST.items() if node.get("type") == "number"},
     "top_p": (0.75, (1.5, 7, -1)),
     "top_k": (7, (-3, -4)),
     "frequency_penalty": (0.25, (3, -9)),
@@ -48,7 +52,8 @@ MEMBERS: dict[str, tuple[Any, tuple[Any, ...]]] = {
         ),
     ),
 }
-"""For each member what nearly all take, and what hardly anybody does; each is an edit of the others."""
+"""For each member what nearly all take, and what hardly anybody does; each is an edit of the others. A member of which the
+schema says no more than that it is a number needs no line here."""
 REFUSING: Data = {
     **{f"supports_{name}": False for name in (*MEMBERS, "thinking", "structured_output", "reasoning_effort")},
     **{f"supports_{name}": False for name in ("images", "audio", "video", "documents", "prompt_caching")},

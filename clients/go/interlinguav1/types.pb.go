@@ -4089,6 +4089,8 @@ type Request struct {
 	TopP *float64 `protobuf:"fixed64,10,opt,name=top_p,json=topP,proto3,oneof" json:"top_p,omitempty"`
 	// Sample from the k likeliest tokens.
 	TopK *float64 `protobuf:"fixed64,11,opt,name=top_k,json=topK,proto3,oneof" json:"top_k,omitempty"`
+	// Leave out tokens that are less likely than this part of the likeliest one.
+	MinP *float64 `protobuf:"fixed64,29,opt,name=min_p,json=minP,proto3,oneof" json:"min_p,omitempty"`
 	// Penalty on repeated tokens.
 	FrequencyPenalty *float64 `protobuf:"fixed64,12,opt,name=frequency_penalty,json=frequencyPenalty,proto3,oneof" json:"frequency_penalty,omitempty"`
 	// Penalty on tokens that occurred.
@@ -4232,6 +4234,13 @@ func (x *Request) GetTopP() float64 {
 func (x *Request) GetTopK() float64 {
 	if x != nil && x.TopK != nil {
 		return *x.TopK
+	}
+	return 0
+}
+
+func (x *Request) GetMinP() float64 {
+	if x != nil && x.MinP != nil {
+		return *x.MinP
 	}
 	return 0
 }
@@ -7449,7 +7458,7 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\n" +
 	"unanswered\x18\x03 \x01(\x0e2\x1a.interlingua.v1.UnansweredR\n" +
 	"unanswered\x12\x1b\n" +
-	"\trest_json\x18d \x01(\tR\brestJson\"\xa4\v\n" +
+	"\trest_json\x18d \x01(\tR\brestJson\"\xc8\v\n" +
 	"\aRequest\x12\x19\n" +
 	"\x05model\x18\x01 \x01(\tH\x00R\x05model\x88\x01\x01\x121\n" +
 	"\x06system\x18\x02 \x03(\v2\x19.interlingua.v1.TextBlockR\x06system\x123\n" +
@@ -7463,22 +7472,23 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\vtemperature\x18\t \x01(\x01H\x03R\vtemperature\x88\x01\x01\x12\x18\n" +
 	"\x05top_p\x18\n" +
 	" \x01(\x01H\x04R\x04topP\x88\x01\x01\x12\x18\n" +
-	"\x05top_k\x18\v \x01(\x01H\x05R\x04topK\x88\x01\x01\x120\n" +
-	"\x11frequency_penalty\x18\f \x01(\x01H\x06R\x10frequencyPenalty\x88\x01\x01\x12.\n" +
-	"\x10presence_penalty\x18\r \x01(\x01H\aR\x0fpresencePenalty\x88\x01\x01\x12\x17\n" +
-	"\x04seed\x18\x0e \x01(\x03H\bR\x04seed\x88\x01\x01\x12\x12\n" +
+	"\x05top_k\x18\v \x01(\x01H\x05R\x04topK\x88\x01\x01\x12\x18\n" +
+	"\x05min_p\x18\x1d \x01(\x01H\x06R\x04minP\x88\x01\x01\x120\n" +
+	"\x11frequency_penalty\x18\f \x01(\x01H\aR\x10frequencyPenalty\x88\x01\x01\x12.\n" +
+	"\x10presence_penalty\x18\r \x01(\x01H\bR\x0fpresencePenalty\x88\x01\x01\x12\x17\n" +
+	"\x04seed\x18\x0e \x01(\x03H\tR\x04seed\x88\x01\x01\x12\x12\n" +
 	"\x04stop\x18\x0f \x03(\tR\x04stop\x12\x11\n" +
-	"\x01n\x18\x10 \x01(\x05H\tR\x01n\x88\x01\x01\x12\x1f\n" +
-	"\blogprobs\x18\x11 \x01(\bH\n" +
-	"R\blogprobs\x88\x01\x01\x12&\n" +
-	"\ftop_logprobs\x18\x12 \x01(\x05H\vR\vtopLogprobs\x88\x01\x01\x127\n" +
+	"\x01n\x18\x10 \x01(\x05H\n" +
+	"R\x01n\x88\x01\x01\x12\x1f\n" +
+	"\blogprobs\x18\x11 \x01(\bH\vR\blogprobs\x88\x01\x01\x12&\n" +
+	"\ftop_logprobs\x18\x12 \x01(\x05H\fR\vtopLogprobs\x88\x01\x01\x127\n" +
 	"\treasoning\x18\x13 \x01(\v2\x19.interlingua.v1.ReasoningR\treasoning\x12!\n" +
-	"\tverbosity\x18\x14 \x01(\tH\fR\tverbosity\x88\x01\x01\x12&\n" +
-	"\fservice_tier\x18\x15 \x01(\tH\rR\vserviceTier\x88\x01\x01\x12\x17\n" +
-	"\x04user\x18\x16 \x01(\tH\x0eR\x04user\x88\x01\x01\x12#\n" +
+	"\tverbosity\x18\x14 \x01(\tH\rR\tverbosity\x88\x01\x01\x12&\n" +
+	"\fservice_tier\x18\x15 \x01(\tH\x0eR\vserviceTier\x88\x01\x01\x12\x17\n" +
+	"\x04user\x18\x16 \x01(\tH\x0fR\x04user\x88\x01\x01\x12#\n" +
 	"\rmetadata_json\x18\x17 \x01(\tR\fmetadataJson\x12/\n" +
 	"\x05cache\x18\x18 \x01(\v2\x19.interlingua.v1.CacheHintR\x05cache\x12\x1b\n" +
-	"\x06stream\x18\x19 \x01(\bH\x0fR\x06stream\x88\x01\x01\x12!\n" +
+	"\x06stream\x18\x19 \x01(\bH\x10R\x06stream\x88\x01\x01\x12!\n" +
 	"\foptions_json\x18\x1a \x01(\tR\voptionsJson\x12;\n" +
 	"\vloss_policy\x18\x1b \x01(\v2\x1a.interlingua.v1.LossPolicyR\n" +
 	"lossPolicy\x12D\n" +
@@ -7489,7 +7499,8 @@ const file_interlingua_v1_types_proto_rawDesc = "" +
 	"\x12_max_output_tokensB\x0e\n" +
 	"\f_temperatureB\b\n" +
 	"\x06_top_pB\b\n" +
-	"\x06_top_kB\x14\n" +
+	"\x06_top_kB\b\n" +
+	"\x06_min_pB\x14\n" +
 	"\x12_frequency_penaltyB\x13\n" +
 	"\x11_presence_penaltyB\a\n" +
 	"\x05_seedB\x04\n" +

@@ -1,15 +1,201 @@
 """
-What every writer of answers accounts for beside the content: why the answer ended, what it took, and what stands
-around it. One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
+Answers of all wires, both ways: why they ended, what stands around the content, and what is lost of it.
+
+A wire has a table of the members around the content (`Names`), one of its words for ends (`Ends`), and one of its counts
+(`_usage`). One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, report_lost_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state, report_unknown
+from interlingua.adapters._spelling import ABSENT, Spelt
+from interlingua.adapters._usage import Usage, report_members, report_usage
+from interlingua.adapters._verbatim import keep_spelt
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
-RESPONSE_MEMBERS: Final = frozenset(
+Response = dict[str, Any]
+Choice = dict[str, Any]
+Block = dict[str, Any]
+
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+"""What it raises to read or write an item that lacks a member or has one of a wrong type."""
+
+
+def unreadable(path: str, endpoint: Endpoint) -> InvalidAnswer:
+    """The error for an answer of which a part cannot be read."""
+    why = "the answer cannot be read: a member is missing or has the wrong type"
+    return InvalidAnswer(why, path=path, adapter=endpoint.adapter)
+
+
+def unwritable(endpoint: Endpoint) -> InvalidRequest:
+    """The error for an answer that cannot be written: the schema has checked all but what providers left in `encoding` and
+    `fields`."""
+    return InvalidRequest("a provider state of the response has an unexpected shape", adapter=endpoint.adapter)
+
+
+# ---------------------------------------------------------------------------------------------- why it ended
+
+
+class Ends(NamedTuple):
+    """Why answers end, in the words of a wire.
+
+    `reasons` are by word, `words` by reason; the word for any other reason is `other`, which is never one of a clean end.
+    Those that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
+    """
+
+    reasons: Mapping[str, str]
+    words: Mapping[str, str]
+    final: tuple[str, ...]
+    other: str = "other"
+    by_text: bool = False
+
+
+def read_end(word: Any, content: list[Block], ends: Ends) -> str:
+    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
+    reason = ends.reasons.get(word, "other") if type(word) is str else "other"
+    if reason in ends.final:
+        return reason
+    refused = False
+    for block in content:
+        if block["type"] == "tool_use":
+            return "tool_calls"
+        refused = refused or block.get("refusal") is True
+    return "refusal" if refused and ends.by_text and reason == "stop" else reason
+
+
+def written_end(choice: Choice, content: list[Block], ends: Ends, *, own: bool) -> str | None:
+    """The word for why an answer with this content ended: its own, if it came from this wire and no edit made it another end.
+
+    A refusal that is to be told by its text, and has none, is told by the filter's word.
+    """
+    reason: str = choice["finish_reason"]
+    if own:
+        raw: str | None = choice.get("finish_reason_raw")
+        if read_end(raw, content, ends) == reason:
+            return raw
+    if ends.by_text and reason == "refusal" and not is_refused(content):
+        reason = "content_filter"
+    return ends.words.get(reason, ends.other)
+
+
+def is_refused(content: list[Block]) -> bool:
+    """Whether an answer holds a refusal."""
+    return any(block.get("refusal") for block in content)
+
+
+# ---------------------------------------------------------------------------------------------- members
+
+
+APART: Final = ""
+"""Of a member that is read by itself."""
+LISTED: Final = "content"
+"""Of a list of log probabilities; it is this member of canonical ones."""
+
+
+class Names(NamedTuple):
+    """The members of a wire's answer around its content: for each the canonical one, `APART` or `LISTED`.
+
+    Those `always` there are null where they say nothing. `strict`: none of them is ever of another type.
+    """
+
+    members: Mapping[str, str]
+    always: tuple[str, ...] = ()
+    strict: bool = False
+
+
+UsageReader = Callable[[Wire], Usage | None]
+
+
+def no_usage(wire: Wire) -> Usage | None:
+    """Of objects in which no usage stands."""
+    return None
+
+
+def read_members(
+    body: Wire, names: Names, response: Response, endpoint: Endpoint, usage: UsageReader, fields: Wire | None = None
+) -> None:
+    """Reads the members around the content of an answer into it, and gives it a provider state. `fields` are kept already.
+
+    Raises `InvalidAnswer` for a value of another type than its member has, on wires that are strict.
+    """
+    fields = {} if fields is None else fields
+    spelt: Spelt = {}
+    take_members(body, names, response, endpoint, fields, spelt, "", usage)
+    if not fields:
+        response["provider_state"] = endpoint.state()
+    else:
+        for name, value in fields.items() if names.strict else ():
+            if names.members.get(name) and value != "":
+                raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
+        response["provider_state"] = endpoint.state(fields=fields)
+    if spelt:
+        keep_spelt(response, spelt, endpoint)
+
+
+def take_members(
+    body: Wire,
+    names: Names,
+    response: Response,
+    endpoint: Endpoint,
+    fields: Wire,
+    spelt: Spelt | None,
+    place: str,
+    usage: UsageReader,
+) -> None:
+    """Takes the members of an answer, or of a choice. What has no canonical meaning is kept for this wire alone (`fields`), and
+    so is a value of another type than its member has; null is kept where it stood (`spelt`), if that is told apart. `place` is
+    where the object stands there.
+    """
+    members, always = names.members, names.always
+    for name, value in body.items():
+        member = members.get(name)
+        if value is None:
+            if spelt is None and member != APART:
+                fields[name] = value
+            elif spelt is not None and member != APART and name not in always:
+                step = f"/{name}" if name.isidentifier() else pointer((name,))
+                spelt[place + step] = {"raw": None}
+        elif member is None:
+            fields[name] = value
+        elif type(value) is str and member in _TEXTS and (value or member != "id"):
+            response[member] = value
+        elif member == "model" and type(value) is str and value:
+            response["model"] = endpoint.model_id(value)
+        elif member == "usage" and type(value) is dict and (counts := usage(value)) is not None:
+            response["usage"] = counts
+        elif member == "logprobs" and type(value) is dict:
+            response["logprobs"] = value
+        elif member == LISTED and type(value) is list:
+            response["logprobs"] = {LISTED: value}
+        elif member != APART:
+            fields[name] = value
+    if spelt is not None:
+        for name in always:
+            if name not in body:
+                spelt[f"{place}/{name}"] = {"word": ABSENT}
+
+
+_TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))
+
+
+def served_model(response: Response) -> str | None:
+    """The wire's name of the model that served an answer: what stands after the first colon."""
+    model: str | None = response.get("model")
+    return model if model is None else model.partition(":")[2] or model
+
+
+def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
+    """An id for an answer that has none: the same answer gets the same id."""
+    return prefix + hashlib.sha256(said).hexdigest()[:length]
+
+
+# ---------------------------------------------------------------------------------------------- what is lost
+
+_RESPONSE_MEMBERS: Final = frozenset(
     (
         "id",
         "model",
@@ -28,54 +214,49 @@ RESPONSE_MEMBERS: Final = frozenset(
         "raw",
     )
 )
-USAGE_MEMBERS: Final = frozenset(
-    (
-        "input_tokens",
-        "output_tokens",
-        "cached_input_tokens",
-        "cache_creation_input_tokens",
-        "cache_creation_1h_input_tokens",
-        "reasoning_tokens",
-        "cost_usd",
-        "pricing_version",
-        "latency_ms",
-        "estimated",
-        "raw",
-    )
-)
-"""What this version knows of an answer and of its usage."""
-
-COUNTS: Final = (
-    "input_tokens",
-    "output_tokens",
-    "cached_input_tokens",
-    "cache_creation_input_tokens",
-    "cache_creation_1h_input_tokens",
-    "reasoning_tokens",
-)
-_OF_THE_PROMPT: Final = ("cached_input_tokens", "cache_creation_input_tokens")
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
 
-def report_end(choice: dict[str, Any], read: str, loss: Loss, path: Path) -> None:
-    """Reports an end that reads otherwise than it was. An answer that is told as one that asks for its calls holds some."""
+def report_around(
+    response: Response,
+    end: str,
+    loss: Loss,
+    *,
+    says: tuple[str, ...] = (),
+    usage: Any = None,
+    uncounted: tuple[str, ...] = (),
+) -> None:
+    """Reports what is lost around the content of an answer, on wires that give one.
+
+    `end`, `says`: as of `report_choice`; `usage` is what was written of it, `uncounted` as of `report_usage`.
+    """
+    report_choice(response, end, loss, (), says)
+    report_usage(response.get("usage"), usage, uncounted, loss)
+    if response.get("alternatives"):
+        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
+    report_rest(response, loss)
+
+
+def report_choice(choice: Choice, end: str, loss: Loss, path: Path, says: tuple[str, ...] = ()) -> None:
+    """Reports an end that reads otherwise than it was, and what a wire does not say of a choice: the text that ended it, and log
+    probabilities in a shape of which it has no place. `end` is the reason that is read back; the wire `says` these members.
+
+    An answer that is told as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
-    if read != reason:
-        alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
+    if end != reason:
+        alike = (reason, end) in _ALIKE or (reason == "stop" and end == "tool_calls")
         severity = "representation" if alike else "weakened"
         message = "the wire has no such word for the end of an answer"
-        loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, message)
-
-
-def report_stop_sequence(choice: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports the text that ended an answer, on wires that do not tell it."""
-    if choice.get("stop_sequence") is not None:
+        loss.replace((*path, "finish_reason"), end, "unsupported_value", severity, message)
+    if choice.get("stop_sequence") is not None and "stop_sequence" not in says:
         message = "the wire does not tell which text ended an answer"
         loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
+    if "logprobs" not in says:
+        report_logprobs(choice, loss, path)
 
 
-def report_logprobs(choice: dict[str, Any], loss: Loss, path: Path) -> None:
+def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
     """Reports log probabilities, on wires that have no place for those of another one."""
     if choice.get("logprobs") is not None:
         message = "the wire has no place for log probabilities of this shape"
@@ -84,7 +265,7 @@ def report_logprobs(choice: dict[str, Any], loss: Loss, path: Path) -> None:
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
     """Whether log probabilities tell one token after another, as the wires of OpenAI and Ollama do: each with its text."""
-    told = False
+    found = False
     for name in ("content", "refusal"):
         tokens = logprobs.get(name)
         if type(tokens) is not list:
@@ -92,32 +273,8 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
         for token in tokens:
             if type(token) is not dict or type(token.get("token")) is not str or token.get("logprob") is None:
                 return False
-        told = True
-    return told
-
-
-def report_alternatives(response: dict[str, Any], loss: Loss) -> None:
-    """Reports further answers, on wires that give one."""
-    if response.get("alternatives"):
-        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
-
-
-def report_usage(response: dict[str, Any], uncounted: tuple[str, ...], loss: Loss) -> None:
-    """Reports the counts that a wire does not tell by themselves, and what it tells instead."""
-    usage: dict[str, Any] | None = response.get("usage")
-    if usage is None:
-        return
-    prompt = 0
-    for name in uncounted:
-        if usage.get(name):
-            loss.drop(("usage", name), "unsupported_field", "weakened", "the wire does not count these tokens apart")
-            if name in _OF_THE_PROMPT:
-                prompt += usage[name]
-    if prompt:
-        message = "the wire counts cached tokens among those of the prompt"
-        loss.replace(
-            ("usage", "input_tokens"), usage["input_tokens"] + prompt, "unsupported_field", "weakened", message
-        )
+        found = True
+    return found
 
 
 def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
@@ -138,26 +295,13 @@ def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
         report_lost_state(state, loss, path)
 
 
-def report_rest(response: dict[str, Any], loss: Loss, path: Path = ()) -> None:
+def report_rest(response: Response, loss: Loss, path: Path = ()) -> None:
     """Reports the members of an answer, or of one of its choices, and of its usage, that no wire tells."""
-    if not within(response, RESPONSE_MEMBERS):
-        report_unknown(response, RESPONSE_MEMBERS, loss, path)
-    usage: dict[str, Any] | None = response.get("usage")
-    if usage is None:
-        return
-    if usage.get("estimated"):
-        message = "the wire does not tell estimates from counts"
-        loss.drop((*path, "usage", "estimated"), "unsupported_field", "weakened", message)
-    if not within(usage, USAGE_MEMBERS):
-        report_unknown(usage, USAGE_MEMBERS, loss, (*path, "usage"))
-
-
-def same_counts(left: dict[str, Any], right: dict[str, Any]) -> bool:
-    """Whether two usages count the same: a provider's own object stands for counts that nobody changed."""
-    for name in COUNTS:  # noqa: SIM110 compiled, the loop is faster
-        if (left.get(name) or 0) != (right.get(name) or 0):
-            return False
-    return True
+    if not _RESPONSE_MEMBERS.issuperset(response):
+        report_unknown(response, _RESPONSE_MEMBERS, loss, path)
+    usage: Usage | None = response.get("usage")
+    if usage is not None:
+        report_members(usage, loss, (*path, "usage"))
 
 
 # ---------------------------------------------------------------------------------------------- streams

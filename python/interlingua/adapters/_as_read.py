@@ -152,18 +152,23 @@ class AsRead:
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
-        self.same_origin = state is not None and endpoint.owns(state)
-        encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
-        read: Any = encoding.get("read") if type(encoding) is dict else None
-        odd: Any = encoding.get("odd") if type(encoding) is dict else None
         self._request = request
         self._adapter = endpoint.adapter
-        self._was_kept = type(read) is dict
-        self._read: Mapping[str, Any] = read if type(read) is dict else NOTHING
-        self._odd: Mapping[str, Any] = odd if type(odd) is dict else NOTHING
-        asked: Any = self._read.get("model")
-        model = endpoint.model or _bare(request.get("model"))
-        self.same_model = self.same_origin and (type(asked) is not str or model in (None, asked, _bare(asked)))
+        self._was_kept = False
+        self._read: Mapping[str, Any] = NOTHING
+        self._odd: Mapping[str, Any] = NOTHING
+        self.same_origin = self.same_model = state is not None and endpoint.owns(state)
+        encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
+        if type(encoding) is not dict:
+            return
+        read, odd = encoding.get("read"), encoding.get("odd")
+        if type(odd) is dict:
+            self._odd = odd
+        if type(read) is dict:
+            self._read, self._was_kept = read, True
+            asked: Any = read.get("model")
+            model = endpoint.model or _bare(request.get("model"))
+            self.same_model = type(asked) is not str or model in (None, asked, _bare(asked))
 
     def same(self, *members: str) -> bool:
         """Whether members say what they said when they were read, or said nothing then as now: no rule is held against

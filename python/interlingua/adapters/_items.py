@@ -27,6 +27,8 @@ from interlingua.canonical.loss import Loss, Path
 
 Item = dict[str, Any]
 
+_EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
+"""Canonical members that are no matter of a row."""
 ABSENT: Final = object()
 """Nothing is said: the member is not written."""
 
@@ -122,7 +124,7 @@ class Row:
         self.wire = frozenset((*tag, *(member.name for member in members)))
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
-        self.canonical = frozenset(("type", "critical", "provider_state", *covered, *marks, *beside))
+        self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
         objects = [member for member in members if member.row is not None]
         self.object = objects[0].name if objects else ""
         shape = members if objects == [] else ()
@@ -156,9 +158,6 @@ def same(wire: str, name: str, kind: type, *, always: bool = False, needed: bool
     member = Member(wire, (name,), _by_the_engine, _by_the_engine, always=always, needed=needed, soft=soft)
     member.kind = member.plain = kind
     return member
-
-
-_EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
 
 
 def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
@@ -376,7 +375,7 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
     "citations": ("unsupported_field", "weakened", "the wire has no citations in this place"),
     "name": ("unsupported_field", "weakened", "the item has no name on this wire"),
     "title": ("unsupported_field", "weakened", "the wire has no titles of documents"),
-    "context": ("unsupported_field", "lost", "the wire has no place for what is said of a document"),
+    "context": ("unsupported_field", "weakened", "the wire has no place for what is said of a document"),
     "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
     "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
     "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
@@ -400,7 +399,8 @@ def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
         elif value is not None and value is not False and value != []:
             code, severity, message = known
-            loss.drop((*path, name), code, severity_of(name, value, severity), message)
+            severity = "representation" if value == "" else severity_of(name, value, severity)
+            loss.drop((*path, name), code, severity, message)
 
 
 # ---------------------------------------------------------------------------------------------- members of all wires
@@ -420,18 +420,22 @@ def by_rule(
     covers: tuple[str, ...],
     kind: type,
     write: Callable[[Item, Any, Path], Any],
+    usual: Callable[[Any], bool] | None = None,
     *,
+    always: bool = False,
     needed: bool = False,
     soft: bool = False,
 ) -> Member:
     """A member that is read as it is, and written by a rule."""
-    member = Member(wire, covers, _of_another_type, write, needed=needed, soft=soft)
-    member.plain = kind
+
+    def read(raw: Any, item: Item, _: Any) -> None:
+        if type(raw) is not kind:
+            raise TypeError(wire)
+        item[covers[0]] = raw
+
+    member = Member(wire, covers, read, write, usual, always=always, needed=needed, soft=soft)
+    member.plain = kind if usual is None else None
     return member
-
-
-def _of_another_type(raw: Any, item: Item, _: Any) -> None:
-    raise TypeError("a value of another type")
 
 
 def filled(wire: str, name: str) -> Member:

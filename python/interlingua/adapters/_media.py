@@ -1,47 +1,97 @@
-"""Media in addresses: which of them a provider fetches, data URIs that can be written again as they were, and the media type of bytes.
-Documents that are text, for wires that take none."""
+"""
+Media of all wires: where they are, what they are, and what is reported of that.
+
+A wire has a table of the kinds of source that it takes of each kind of medium. A data URI is the bytes that it holds, whoever
+takes them. What is written otherwise than it is given is reported by one function (`report_sent`), what is not taken refused by
+another (`source_refused`). Bytes are decoded only where they are the words of a document, for wires that take no bytes of it.
+"""
 
 import base64
 import re
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Collection, Container, Mapping
+from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import parse_data_uri
+from interlingua.adapters._kit import parse_data_uri, report_unknown
+from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
+Block = dict[str, Any]
+
+KINDS: Final = {"image": "images", "audio": "audio", "video": "video", "document": "documents"}
+"""The kinds of media, and what a model or a provider that does not take them lacks."""
+BYTES, WEB, FILE, TEXT, BLOCKS = "base64", "url", "file_id", "text", "blocks"
+"""The kinds of source that some wire takes."""
+
+# ---------------------------------------------------------------------------------------------- what a medium is
+
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*")
+IMAGES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
+"""The images that nearly every wire takes."""
 
-DETAILS: Final = frozenset(("auto", "low", "high", "original"))
-"""How closely a model of OpenAI can look at an image."""
-
-SNIFFED: Final[dict[str, tuple[tuple[str, str], ...]]] = {
-    "image": (
-        ("iVBOR", "image/png"),
-        ("/9j/", "image/jpeg"),
-        ("R0lG", "image/gif"),
-        ("UklG", "image/webp"),
-        ("", "image/png"),
+_STARTS: Final = {
+    "image": (("/9j/", "image/jpeg"), ("iVBOR", "image/png"), ("R0lG", "image/gif"), ("UklG", "image/webp")),
+    "audio": (
+        ("UklG", "audio/wav"),
+        ("SUQz", "audio/mpeg"),
+        ("//", "audio/mpeg"),
+        ("T2dnUw", "audio/ogg"),
+        ("ZkxhQ", "audio/flac"),
     ),
-    "document": (("", "application/pdf"),),
-    "audio": (("UklG", "audio/wav"), ("SUQz", "audio/mpeg"), ("//", "audio/mpeg"), ("", "audio/wav")),
-    "video": (("", "video/mp4"),),
+    "document": (("JVBERi", "application/pdf"),),
 }
-"""The first characters of base64 data tell the media type that a data URI demands; the empty text is the fallback."""
+"""How base64 data of each format begins, by the kind of the medium."""
+USUAL: Final = {"image": "image/png", "audio": "audio/wav", "video": "video/mp4", "document": "application/pdf"}
+"""The media type of a medium of which nothing else is known."""
+
+
+def known_type(kind: str, data: str) -> str | None:
+    """The media type that the first bytes tell."""
+    return next((media_type for start, media_type in _STARTS.get(kind, ()) if data.startswith(start)), None)
 
 
 def sniff(kind: str, data: str) -> str:
-    """The media type that base64 data begins like."""
-    return next(media_type for start, media_type in SNIFFED[kind] if data.startswith(start))
+    """The media type that the first bytes tell, else the usual one of such a medium."""
+    return known_type(kind, data) or USUAL[kind]
 
 
-def inline(url: str) -> tuple[str, str] | None:
-    """Media type and data of a data URI that can be written again from both."""
-    found = parse_data_uri(url) if url.startswith("data:") else None
-    return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
+def bare_type(media_type: str) -> str:
+    """A media type without parameters, in small letters."""
+    return media_type.partition(";")[0].strip().lower()
 
 
-_WEB: Final = ("https://", "http://")
+ALIASES: Final = {"image/jpg": "image/jpeg"}
+
+
+def fitted_type(kind: str, medium: "Medium", taken: Container[str], aliases: Mapping[str, str] = ALIASES) -> str | None:
+    """The media type in the words of a wire, by its bytes where it is not said; None for one that the wire does not take."""
+    if medium.media_type is not None and medium.media_type in taken:
+        return medium.media_type
+    bare = bare_type(medium.media_type or "")
+    if (not bare or bare.endswith("/*")) and medium.kind == BYTES:
+        bare = known_type(kind, medium.data) or ""
+    bare = aliases.get(bare, bare)
+    return bare if bare in taken else None
+
+
+_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+
+
+def may_be_base64(data: str) -> bool:
+    """Told by its length, its ends and that no line ends in it: long data is never looked at character by character."""
+    return _has_ends_of_base64(data) and "\n" not in data
+
+
+def _has_ends_of_base64(data: str) -> bool:
+    """Whether the length, the beginning and the end are those of base64, which is checked in full where a request comes in."""
+    if len(data) % 4 or not data.isascii():
+        return False
+    return _BASE64.fullmatch(data[:64]) is not None and _BASE64.fullmatch(data[-64:]) is not None
+
+
+# ---------------------------------------------------------------------------------------------- where a medium is
+
+_HTTP: Final = ("https://", "http://")
 _OF_GEMINI: Final = (
     "https://generativelanguage.googleapis.com/",
     "https://www.youtube.com/",
@@ -51,12 +101,12 @@ _OF_GEMINI: Final = (
 
 ADDRESSES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "anthropic_messages": {"image": ("https://",), "document": ("https://",)},
-    "bedrock_converse": dict.fromkeys(("image", "audio", "video", "document"), ("s3://",)),
-    "cohere_chat": {"image": _WEB},
-    "gemini_generate": dict.fromkeys(("image", "audio", "video", "document"), _OF_GEMINI),
+    "bedrock_converse": dict.fromkeys(KINDS, ("s3://",)),
+    "cohere_chat": {"image": _HTTP},
+    "gemini_generate": dict.fromkeys(KINDS, _OF_GEMINI),
     "ollama_chat": {},
-    "openai_chat": {"image": _WEB, "video": _WEB, "document": _WEB},
-    "openai_responses": {"image": _WEB, "document": _WEB},
+    "openai_chat": {"image": _HTTP, "video": _HTTP, "document": _HTTP},
+    "openai_responses": {"image": _HTTP, "document": _HTTP},
 }
 """How the addresses begin that the servers of each wire fetch, by the type of block (spec/10-media.md#addresses). The switch
 `addresses` of a dialect says it for a provider that fetches others. Data URIs are bytes and no addresses."""
@@ -77,63 +127,135 @@ def is_fetched(url: str, block_type: str, endpoint: Endpoint) -> bool:
     return False
 
 
+def owns_file(source: Mapping[str, Any], endpoint: Endpoint) -> bool:
+    """Whether the provider keeps the file of a source, as far as both are known; an address is anybody's."""
+    provider = source.get("provider") if source["kind"] == FILE else None
+    return provider is None or endpoint.owns({"adapter": endpoint.adapter, "provider": provider})
+
+
+def inline(url: str) -> tuple[str, str] | None:
+    """Media type and data of a data URI that can be written again from both."""
+    found = parse_data_uri(url) if url.startswith("data:") else None
+    return found if found is not None and MEDIA_TYPE.fullmatch(found[0]) and may_be_base64(found[1]) else None
+
+
+class Medium(NamedTuple):
+    """Where a medium is (a kind of source, and its data) and of which media type, where that is said."""
+
+    kind: str
+    data: Any
+    media_type: str | None
+
+
+def located(block: Block) -> Medium:
+    """Where a medium is; a data URI is the bytes that it holds."""
+    source = block["source"]
+    kind, data, media_type = source["kind"], source.get("data") or "", block.get("media_type")
+    found = parse_data_uri(data) if kind == WEB and data.startswith("data:") else None
+    if found is None or not may_be_base64(found[1]):
+        return Medium(kind, data, media_type)
+    return Medium(BYTES, found[1], found[0] or media_type)
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def with_source(item: Block, endpoint: Endpoint) -> Block:
+    """A medium that was read by rows, in which the data of its source is a member of the name of its kind. Raises TypeError
+    for one without."""
+    kind = next((kind for kind in (BYTES, WEB, FILE, TEXT) if kind in item), None)
+    if kind is None:
+        raise TypeError("source")
+    item["source"] = {"kind": kind, "data": item.pop(kind)}
+    if kind == FILE and endpoint.provider is not None:
+        item["source"]["provider"] = endpoint.provider
+    return item
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def model_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
+    """Code and message for a medium that the model, or the provider, is known not to take."""
+    kind: str = block["type"]
+    if writing.refuses(KINDS[kind], kind):
+        return "unsupported_model", f"the model takes no {kind}"
+    taken = writing.known(kind).get("accepted_image_media_types") if kind == "image" else None
+    if taken is not None and "media_type" in block and block["media_type"] not in taken:
+        return "unsupported_source", "the model does not take this media type"
+    return None
+
+
 def is_file_id(data: str) -> bool:
     """Whether a text can be the id of a file, and is no address or path."""
     return _FILE_ID.fullmatch(data) is not None
 
 
-def is_image_source(block: Mapping[str, Any], endpoint: Endpoint) -> bool:
-    """Whether an image stands where the provider fetches it or keeps it, or is given by bytes that say to be an image."""
-    source = block["source"]
-    data = source.get("data", "")
-    match source["kind"]:
-        case "url":
-            if is_fetched(data, "image", endpoint):
-                return True
-            found = inline(data)
-            return found is not None and found[0].startswith("image/")
-        case "file_id":
-            return is_file_id(data)
-        case "base64":
-            return (block.get("media_type") or "image/").startswith("image/")
+def source_refused(
+    block: Block,
+    medium: Medium,
+    taken: Collection[str],
+    writing: Writing,
+    is_file: Callable[[str], bool] = is_file_id,
+) -> str | None:
+    """Why a wire does not take a medium from where it is; None where it does. `taken` are the kinds of source that it takes of
+    such a medium, `is_file` tells whether a text is the id of one of its files."""
+    kind: str = block["type"]
+    match medium.kind:
+        case "file_ref":
+            return "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
+        case source if source not in taken or not medium.data:
+            return f"the wire does not take this source of {kind}"
+        case "base64" if not _has_ends_of_base64(medium.data):
+            return "the data is no base64"
+        case "url" if not is_fetched(medium.data, kind, writing.endpoint):
+            return "the provider does not fetch this address"
+        case "file_id" if not (owns_file(block["source"], writing.endpoint) and is_file(medium.data)):
+            return "the provider has no such file"
         case _:
-            return True
+            return None
 
 
-WORKSPACE: Final = "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
+def report_sent(block: Block, sent: Medium, loss: Loss, path: Path) -> None:
+    """Reports how a medium is written otherwise than it is given: its source, and its media type, which is None where the
+    wire does not say it."""
+    source = block["source"]
+    report_unknown(source, _BLOCKS if source["kind"] == BLOCKS else _SOURCE, loss, (*path, "source"))
+    if sent.kind != source["kind"] or (sent.kind != BLOCKS and sent.data != source.get("data")):
+        value = {"kind": sent.kind, "data": sent.data}
+        message = "the same medium in another form"
+        loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
+    given = block.get("media_type")
+    if sent.media_type is None and given is not None:
+        message = "the wire does not say the type of such a medium"
+        loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
+    elif sent.media_type != given:
+        code = "required_default" if given is None else "unsupported_value"
+        message = "the media type in the words of the wire"
+        loss.replace((*path, "media_type"), sent.media_type, code, "representation", message)
 
 
-def source_refused(block: Mapping[str, Any], message: str) -> str:
-    """Why the source of a medium cannot be written: a path of the workspace means nothing to any provider."""
-    return WORKSPACE if block["source"]["kind"] == "file_ref" else message
+_SOURCE: Final = frozenset(("kind", "data", "provider"))
+_BLOCKS: Final = frozenset(("kind", "content", "provider"))
 
 
-def refuses_image(block: Mapping[str, Any], capabilities: Mapping[str, Any]) -> bool:
-    """Whether a model is known not to take images of this media type."""
-    accepted = capabilities.get("accepted_image_media_types")
-    return accepted is not None and "media_type" in block and block["media_type"] not in accepted
+def as_sent(block: Block, sent: Medium) -> Block:
+    """A medium as rows write it: the data of its source is a member of the name of its kind."""
+    item = {name: value for name, value in block.items() if name not in ("source", "media_type")}
+    item[sent.kind] = sent.data
+    if sent.media_type is not None:
+        item["media_type"] = sent.media_type
+    return item
 
 
-_BASE64: Final = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-
-
-def may_be_base64(data: str) -> bool:
-    """Told by its length, its ends and that no line ends in it: long data is never looked at character by character."""
-    return (
-        len(data) % 4 == 0
-        and data.isascii()
-        and _BASE64.fullmatch(data[:64]) is not None
-        and _BASE64.fullmatch(data[-64:]) is not None
-        and "\n" not in data
-    )
-
+# ---------------------------------------------------------------------------------------------- documents that are text
 
 _OF_DOCUMENTS: Final = frozenset(("source", "media_type", "name", "title", "context", "citations_enabled"))
 
 
 def text_of_bytes(block: Mapping[str, Any]) -> str | None:
     """The words of a document that is given by bytes which are text (spec/10-media.md#text-bytes); None for any other."""
-    if block["source"]["kind"] != "base64" or not (block.get("media_type") or "").lower().startswith("text/"):
+    if block["source"]["kind"] != BYTES or not (block.get("media_type") or "").lower().startswith("text/"):
         return None
     try:
         words = base64.b64decode(block["source"].get("data") or "", validate=True).decode("utf-8-sig")
@@ -142,30 +264,33 @@ def text_of_bytes(block: Mapping[str, Any]) -> str | None:
     return None if "\0" in words else words
 
 
-def document_as_text(
-    block: dict[str, Any], path: Path, loss: Loss, *, takes_bytes: bool = True
-) -> dict[str, Any] | None:
-    """The text block that stands for a document which is text, where a wire takes none (spec/10-media.md#document-as-text);
-    reports it. None for a document that is no text, which bytes are not where the wire takes them, or has no words."""
+def words_of(block: Block, *, takes_bytes: bool = False) -> str | None:
+    """The words of a document whose source is text, blocks that are all texts, or bytes that are text where the wire takes no
+    bytes; None for any other."""
     source = block["source"]
     match source["kind"]:
         case "base64" if not takes_bytes:
-            words = text_of_bytes(block) or ""
+            return text_of_bytes(block)
         case "text":
-            words = source.get("data") or ""
+            return source.get("data") or ""
         case "blocks":
             content = source.get("content") or []
             if any(inner["type"] != "text" for inner in content):
                 return None
-            words = "\n\n".join([inner["text"] for inner in content])
+            return "\n\n".join([inner["text"] for inner in content])
         case _:
             return None
-    if not words.strip():
+
+
+def document_as_text(block: Block, path: Path, loss: Loss, *, takes_bytes: bool = True) -> Block | None:
+    """The text block that stands for a document which is text, where a wire takes none (spec/10-media.md#document-as-text);
+    reports it. None for a document that is no text, which bytes are not where the wire takes them, or has no words."""
+    words = words_of(block, takes_bytes=takes_bytes)
+    if words is None or not words.strip():
         return None
     lines = [f"<{name}>{block[name]}</{name}>" for name in ("name", "title", "context") if block.get(name)]
     text = {name: value for name, value in block.items() if name not in _OF_DOCUMENTS}
     text |= {"type": "text", "text": "\n".join(["<document>", *lines, words, "</document>"])}
-    loss.replace(
-        path, text, "unsupported_source", "weakened", "the words of the document travel as a text between marks"
-    )
+    message = "the words of the document travel as a text between marks"
+    loss.replace(path, text, "unsupported_source", "weakened", message)
     return text

@@ -11,7 +11,7 @@ A writer has a table by canonical member. A member without a row is a loss, as g
 
 from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
-from typing import Any, Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
@@ -84,7 +84,7 @@ _FITS: Final[dict[str, Callable[[Any], bool]]] = {
 }
 
 
-class Row(NamedTuple):
+class Row:
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
     The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
@@ -96,13 +96,25 @@ class Row(NamedTuple):
     the range `plain` (`places`).
     """
 
-    kind: Any
-    member: str = ""
-    read: "Reader | None" = None
-    says: tuple[str, ...] = ()
-    plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None
-    parse: Callable[[Any], Any] | None = None
-    write: "Writer[Any] | None" = None
+    __slots__ = ("kind", "member", "parse", "plain", "read", "says", "write")
+
+    def __init__(
+        self,
+        kind: Any,
+        member: str = "",
+        read: "Reader | None" = None,
+        says: tuple[str, ...] = (),
+        plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None,
+        parse: Callable[[Any], Any] | None = None,
+        write: "Writer[Any] | None" = None,
+    ) -> None:
+        self.kind = kind
+        self.member = member
+        self.read = read
+        self.says = says
+        self.plain = plain
+        self.parse = parse
+        self.write = write
 
 
 Rows = Mapping[str, Row]
@@ -191,19 +203,16 @@ class Members(Generic[R]):
         if row.read is not None:
             return row.read(name, value, self)
         kind = row.kind
-        if type(kind) is dict:
-            if type(value) is not dict:
+        parse = row.parse
+        if parse is None or kind not in _NUMBERS:  # some clients write numbers as texts
+            if kind in _WHOLE:
+                value = whole(value)
+                if value is None or (kind != INTEGER and value < (1 if kind == ANSWERS else 0)):
+                    return False
+            elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
                 return False
-        elif row.parse is not None and kind in _NUMBERS:
-            pass  # some clients write numbers as texts
-        elif kind in _WHOLE:
-            value = whole(value)
-            if value is None or (kind != INTEGER and value < (1 if kind == ANSWERS else 0)):
-                return False
-        elif not _FITS[kind](value):
-            return False
-        if row.parse is not None:
-            value = row.parse(value)
+        if parse is not None:
+            value = parse(value)
             if value is None:
                 return False
             if row.member == REASONING:
@@ -213,11 +222,14 @@ class Members(Generic[R]):
 
     def wish(self, said: Wire) -> bool:
         """Takes what a member says of reasoning; False where another one says it already."""
-        present: Wire = self.request.get(REASONING, NOTHING)
+        present: Wire | None = self.request.get(REASONING)
+        if present is None:
+            if said:
+                self.request[REASONING] = said
+            return True
         if not said.keys().isdisjoint(present):
             return False
-        if said:
-            self.request[REASONING] = {**present, **said}
+        present.update(said)
         return True
 
 
@@ -264,6 +276,7 @@ SEVERITY: Final[Mapping[str, str]] = {
     "temperature": "weakened",
     "top_p": "weakened",
     "top_k": "weakened",
+    "min_p": "weakened",
     "frequency_penalty": "weakened",
     "presence_penalty": "weakened",
     "seed": "weakened",
@@ -284,15 +297,16 @@ Writer = Callable[[str, Any, Wire, W], None]
 
 
 class Place:
-    """Where a canonical member is written: under which `name`, in which objects of the body, and in which range; or by which
+    """Where a canonical member is written: under which `name`, in which object of the body, and in which range; or by which
     rule."""
 
-    __slots__ = ("highest", "lowest", "name", "objects", "write")
+    __slots__ = ("highest", "inside", "is_limit", "lowest", "name", "write")
 
-    def __init__(self, name: str, objects: tuple[str, ...], row: Row) -> None:
+    def __init__(self, name: str, inside: str, row: Row) -> None:
         self.name = name
-        self.objects = objects
+        self.inside = inside
         self.write = row.write
+        self.is_limit = row.member == "max_output_tokens"
         self.lowest: Any = None
         self.highest: Any = None
         if isinstance(row.plain, tuple) and len(row.plain) == 2:
@@ -302,14 +316,14 @@ class Place:
 Places = Mapping[str, Place]
 
 
-def places(rows: Rows, objects: tuple[str, ...] = ()) -> dict[str, Place]:
+def places(rows: Rows, inside: str = "") -> dict[str, Place]:
     """The place of each canonical member that a row names: that of the first one."""
     found: dict[str, Place] = {}
     for name, row in rows.items():
         if row.member:
-            found.setdefault(row.member, Place(name, objects, row))
+            found.setdefault(row.member, Place(name, inside, row))
         if type(row.kind) is dict:
-            for member, place in places(row.kind, (*objects, name)).items():
+            for member, place in places(row.kind, name).items():
                 found.setdefault(member, place)
     return found
 
@@ -337,18 +351,18 @@ def _write_as_it_is(name: str, value: Any, body: Wire, place: Place, writing: Wr
         return
     if type(value) is list and not value:
         return  # it says nothing
-    if name == "max_output_tokens":
+    if place.is_limit:
         value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
-    elif place.lowest is not None or place.highest is not None:
+    elif (place.lowest is not None and value < place.lowest) or (place.highest is not None and value > place.highest):
         value = within(name, value, place.lowest, place.highest, writing)
-    put(body, (*place.objects, place.name), value)
+    if place.inside:
+        body = body.setdefault(place.inside, {})
+    body[place.name] = value
 
 
-def put(body: Wire, place: tuple[str, ...], value: Any) -> None:
-    """Writes a member of the body, or of an object in it."""
-    for step in place[:-1]:
-        body = body.setdefault(step, {})
-    body[place[-1]] = value
+def put(body: Wire, inside: str, name: str, value: Any) -> None:
+    """Writes a member of an object in the body."""
+    body.setdefault(inside, {})[name] = value
 
 
 _NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})

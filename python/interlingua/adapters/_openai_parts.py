@@ -1,20 +1,33 @@
-"""What content of both wires of OpenAI has in common: where a medium is, marks for the cache, items that are kept whole."""
+"""What content of both wires of OpenAI, and images of Cohere's, have in common: where a medium is, marks for the cache, items that
+are kept whole."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Member
+from interlingua.adapters._items import ABSENT, Item, Member, by_rule
 from interlingua.adapters._kit import Wire, data_uri, report_unknown
-from interlingua.adapters._media import DETAILS, inline, sniff
+from interlingua.adapters._media import (
+    BYTES,
+    FILE,
+    WEB,
+    Medium,
+    inline,
+    is_fetched,
+    is_file_id,
+    located,
+    report_sent,
+    sniff,
+    source_refused,
+)
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._writing import Writing
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------- where a medium is
-
-WEB, BYTES, FILE = "url", "base64", "file_id"
 
 
 def address(name: str, *takes: str) -> Member:
@@ -35,63 +48,48 @@ def address(name: str, *takes: str) -> Member:
         if found is not None:
             block["media_type"] = found[0]
 
-    def write(block: Item, writing: Target, path: Path) -> Any:
-        return _address(block, writing, path) if _place(block["source"]) in takes else ABSENT
+    def write(block: Item, writing: Writing, path: Path) -> Any:
+        medium = located(block)
+        return _written(block, medium, writing, path) if medium.kind in takes else ABSENT
 
     return Member(name, ("source", "media_type"), read, write)
 
 
-def _place(source: Item) -> str:
-    """Where a medium is in the words of these wires; a data URI is the bytes that it holds."""
-    kind: str = source["kind"]
-    return BYTES if kind == WEB and inline(source.get("data", "")) is not None else kind
+def _written(block: Block, medium: Medium, writing: Writing, path: Path) -> str:
+    """The address, the id, or the data URI of a medium."""
+    if medium.kind != BYTES:
+        report_sent(block, Medium(medium.kind, medium.data, None), writing.loss, path)
+        return medium.data
+    media_type = medium.media_type
+    media_type = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], medium.data)
+    report_sent(block, Medium(BYTES, medium.data, media_type), writing.loss, path)
+    return data_uri(media_type, medium.data)
 
 
-def _address(block: Block, writing: Target, path: Path) -> str:
-    source, loss = block["source"], writing.loss
-    report_unknown(source, _SOURCE, loss, (*path, "source"))
-    media_type: str | None = block.get("media_type")
-    data: str = source.get("data", "")
-    if source["kind"] == BYTES:
-        written = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], data)
-        report_media_type(written, media_type, path, writing)
-        return data_uri(written, data)
-    found = inline(data) if source["kind"] == WEB else None
-    if found is not None:
-        report_media_type(found[0], media_type, path, writing)
-        value = {"kind": BYTES, "data": found[1]}
-        message = "a data URI is read back as its bytes"
-        loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
-    elif media_type is not None:
-        message = "who has the file knows its type"
-        loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-    return data
+def address_refused(block: Block, medium: Medium, taken: Collection[str], writing: Writing) -> str | None:
+    """Why a medium is not taken from where it is, by a wire that has its bytes in a data URI."""
+    if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
+        return "this is no type of an image"
+    return source_refused(block, medium, taken, writing)
 
 
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
+def is_plain(block: Block, endpoint: Endpoint) -> bool:
+    """Whether an image or a document that was read is surely taken from where it is."""
+    source, kind = block["source"], block["type"]
+    match source["kind"]:
+        case "base64":
+            return bool(source["data"]) and (kind != "image" or block["media_type"].startswith("image/"))
+        case "url":
+            return is_fetched(source["data"], kind, endpoint)
+        case _:
+            return is_file_id(source["data"])
 
 
-def is_of_another(source: Item, writing: Target) -> bool:
-    """Whether a source is the id of a file that another provider has."""
-    provider = source.get("provider")
-    return source["kind"] == FILE and provider is not None and writing.endpoint.provider not in (None, provider)
+DETAILS: Final = frozenset(("auto", "low", "high", "original"))
+"""How closely a model of OpenAI can look at an image."""
 
 
-def report_media_type(written: str, given: str | None, path: Path, writing: Target) -> None:
-    """Reports a media type that is written otherwise than it was given."""
-    if written != given:
-        code = "required_default" if given is None else "unsupported_value"
-        message = "the media type is written as the wire demands it"
-        writing.loss.replace((*path, "media_type"), written, code, "representation", message)
-
-
-def _read_detail(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("detail")
-    block["detail"] = raw
-
-
-def _write_detail(block: Item, writing: Target, path: Path) -> Any:
+def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
     detail = block.get("detail")
     if detail is None:
         return ABSENT
@@ -108,31 +106,21 @@ def _is_detail(raw: Any) -> bool:
 
 def detail(*, soft: bool = False) -> Member:
     """How closely to look at an image."""
-    return Member("detail", ("detail",), _read_detail, _write_detail, _is_detail, soft=soft)
+    return by_rule("detail", ("detail",), str, _write_detail, _is_detail, soft=soft)
 
 
-def _read_file_name(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("filename")
-    block["name"] = raw
+def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
+    name = block.get("name")
+    if name or located(block).kind != BYTES:
+        return ABSENT if name is None else name
+    message = "a file that is given by its bytes is refused without a name"
+    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
+    return "document"
 
 
-def file_name(write: Callable[[Item, Any, Path], Any], *, soft: bool = False) -> Member:
+def file_name(*, soft: bool = False) -> Member:
     """The name of a file."""
-    return Member("filename", ("name",), _read_file_name, write, always=True, soft=soft)
-
-
-OF_DOCUMENTS: Final = ("title", "context", "citations_enabled")
-"""What the contract says of a document, and these wires do not."""
-
-
-def report_of_document(block: Block, path: Path, writing: Target) -> None:
-    """Reports what the wires do not say of a document; an empty text is no great loss."""
-    for name in OF_DOCUMENTS:
-        if block.get(name) not in (None, False):
-            severity = "weakened" if block[name] else "representation"
-            message = f"the wire has no {name.replace('_', ' ')} of a document"
-            writing.loss.drop((*path, name), "unsupported_field", severity, message)
+    return by_rule("filename", ("name",), str, _write_file_name, always=True, soft=soft)
 
 
 # ---------------------------------------------------------------------------------------------- marks for the cache

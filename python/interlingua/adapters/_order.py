@@ -12,8 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import note
-from interlingua.adapters._kit import marked, within
-from interlingua.adapters._verbatim import says_only_how_it_came
+from interlingua.adapters._kit import marked
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -50,7 +49,6 @@ PLAIN: Final = frozenset(
     ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
 )
 """The members that a message may have without anything to write or to report."""
-_WITH_STATE: Final = PLAIN | {"provider_state"}
 
 
 def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
@@ -88,24 +86,6 @@ def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
             return False
         previous = role
     return answered == len(calls) or previous == "assistant"
-
-
-def are_turns(messages: list[Message], first: int) -> bool:
-    """Whether messages from `first` on are each a turn of its own, with nothing to write or to report around its content."""
-    previous = ""
-    for position in range(first, len(messages)):
-        message = messages[position]
-        role: str = message["role"]
-        if role != "tool" and (role == previous or (role != "assistant" and role != "user")):
-            return False
-        if (
-            len(message) > 2
-            and not within(message, PLAIN)
-            and not (within(message, _WITH_STATE) and says_only_how_it_came(message))
-        ):
-            return False
-        previous = role
-    return True
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

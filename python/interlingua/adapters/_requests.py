@@ -96,17 +96,13 @@ def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types
     return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
 
 
-def request_to_wire(
-    request: types.Request,
-    endpoint: Endpoint,
-    write: Callable[[Request, Endpoint, Loss], types.WireRequest],
-    *,
-    speaks_json: bool = False,
-) -> Written:
-    """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
+def request_writer(
+    write: Callable[[Request, Endpoint, Loss], types.WireRequest], *, speaks_json: bool = False
+) -> Callable[[types.Request, Endpoint], Written]:
+    """What writes canonical requests of a wire as WireRequests, and reports what the wire cannot say.
 
-    `write` writes it, and reports; `speaks_json` is that of `write_with_format`.
-    Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    `write` writes one, and reports; `speaks_json` is that of `write_with_format`.
+    It raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
 
     def written(asked: Request, target: Endpoint) -> Written:
@@ -124,4 +120,7 @@ def request_to_wire(
             return write_with_format(asked, target, written, speaks_json=speaks_json)
         return written(asked, target)
 
-    return escape_reserved(data_of(request), endpoint, with_format)
+    def to_wire(request: types.Request, endpoint: Endpoint) -> Written:
+        return escape_reserved(data_of(request), endpoint, with_format)
+
+    return to_wire

@@ -6,10 +6,11 @@ its end. A wire says what these are. What stands here is what has gone out of ea
 when it ends, because sources that give blocks whole say nothing in pieces.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
-from interlingua.adapters._kit import Event, Wire, arguments_text, data_of
+from interlingua.adapters._free_text import as_arguments
+from interlingua.adapters._kit import NOTHING, Event, Wire, arguments_text, data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, too_deep
@@ -23,6 +24,8 @@ A = TypeVar("A")
 TEXT: Final = "\0"
 """Stands in a template for the text of a piece."""
 _QUOTED: Final = json.dumps(TEXT).decode()
+FREE: Final = "free"
+"""A call whose arguments are free text, which becomes one argument when it is complete."""
 
 
 class OpenBlock:
@@ -48,13 +51,16 @@ class OpenBlock:
 class Writer:
     """One answer that is written, with all its choices if the wire has `several`.
 
-    The methods below that do nothing are those that a wire fills in.
+    `deltas` say for each kind of block what its pieces are, with `TEXT` for the text; `placed` makes a frame of it. A block
+    of another kind is not told in pieces. The methods below that do nothing are those that a wire fills in.
     """
 
-    def __init__(self, endpoint: Endpoint, *, several: bool = False) -> None:
+    def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire] = NOTHING, *, several: bool = False) -> None:
         self.endpoint = endpoint
         self.frames: list[Any] = []
         self.told: dict[tuple[int, int], OpenBlock] = {}
+        self._deltas = deltas
+        self._counts: dict[Any, int] = {}
         self._several = several
 
     # -- what a wire says
@@ -68,16 +74,13 @@ class Writer:
     def begin(self, told: OpenBlock) -> None:
         """A block begins."""
 
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
-        """The frame of a piece of a block, with `TEXT` for what it says; None when it is not told in pieces."""
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+        """The frame of what is said of a block: its name and its data."""
         raise NotImplementedError
 
-    def unsaid(self, told: OpenBlock, call: Wire) -> str:
-        """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
-        text: str | None = call.get("input_raw")
-        if text is None:
-            return "" if told.kind == "custom" else arguments_text(call["input"])
-        return text
+    def delta(self, told: OpenBlock) -> Wire | None:
+        """What a piece of a block is; None when it is not told in pieces."""
+        return self._deltas.get(told.kind)
 
     def end(self, told: OpenBlock) -> None:
         """A block ends, and all its text has been said."""
@@ -119,6 +122,7 @@ class Writer:
                 index: int = event["index"]
                 told = self.told[choice, index] = OpenBlock(choice, index, event["block"])
                 self.begin(told)
+                self.more(told, told.block.get("text", ""))
             case "tool_use_end":
                 self._say_arguments(self.told.get((choice, event["index"])), event)
             case "block_stop":
@@ -148,9 +152,30 @@ class Writer:
         if told is not None and not told.sent:
             self.more(told, self.unsaid(told, call))
 
+    def unsaid(self, told: OpenBlock, call: Wire) -> str:
+        """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
+        text: str | None = call.get("input_raw")
+        if told.kind == FREE:
+            told.kind, told.template = "tool_use", None
+            return arguments_text(as_arguments(text))
+        if text is None:
+            return "" if told.kind == "custom" else arguments_text(call["input"])
+        return text
+
+    def number(self, of: Any = None) -> int:
+        """The next number of what a wire counts."""
+        number = self._counts.get(of, 0)
+        self._counts[of] = number + 1
+        return number
+
     def put(self, name: str | None, data: Wire) -> None:
         """Writes a frame."""
         self.frames.append(self.frame(name, json.dumps(data).decode()))
+
+    def say(self, told: OpenBlock, said: Wire) -> None:
+        """Writes what is said of a block."""
+        name, data = self.placed(told, said)
+        self.put(name, data)
 
     def more(self, told: OpenBlock, text: str) -> None:
         """Writes more of a block."""
@@ -163,16 +188,22 @@ class Writer:
             return None
         template = told.template
         if template is None:
-            found = self.delta(told)
+            said = self.delta(told)
             template = []
-            if found is not None:
-                told.name, data = found
+            if said is not None:
+                told.name, data = self.placed(told, said)
                 template = json.dumps(data).decode().split(_QUOTED)
             told.template = template
         if not template:
             return None
         told.sent += len(text)
         return self.frame(told.name, json.dumps(text).decode().join(template))
+
+
+def model_of(event: Event, endpoint: Endpoint) -> str | None:
+    """The model that gives an answer, as its provider names it; the endpoint's where the event names none."""
+    model: str | None = event.get("model")
+    return (model.partition(":")[2] or model) if model else endpoint.model
 
 
 # ---------------------------------------------------------------------------------------------------- events in turn

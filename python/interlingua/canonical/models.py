@@ -1065,6 +1065,8 @@ class Request(RequestMethods, Model):
     """Nucleus sampling."""
     top_k: Maybe[float] = None
     """Sample from the k likeliest tokens."""
+    min_p: Maybe[float] = None
+    """Leave out tokens that are less likely than this part of the likeliest one."""
     frequency_penalty: Maybe[float] = None
     """Penalty on repeated tokens."""
     presence_penalty: Maybe[float] = None

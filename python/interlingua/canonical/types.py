@@ -995,6 +995,8 @@ class Request(TypedDict):
     """Nucleus sampling."""
     top_k: NotRequired[float]
     """Sample from the k likeliest tokens."""
+    min_p: NotRequired[float]
+    """Leave out tokens that are less likely than this part of the likeliest one."""
     frequency_penalty: NotRequired[float]
     """Penalty on repeated tokens."""
     presence_penalty: NotRequired[float]

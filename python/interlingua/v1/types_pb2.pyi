@@ -789,7 +789,7 @@ class LossPolicy(_message.Message):
     def __init__(self, on_drop: _Optional[_Union[OnDrop, str]] = ..., strict: _Optional[_Union[LossSeverity, str]] = ..., unanswered: _Optional[_Union[Unanswered, str]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class Request(_message.Message):
-    __slots__ = ("model", "system", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "max_output_tokens", "temperature", "top_p", "top_k", "frequency_penalty", "presence_penalty", "seed", "stop", "n", "logprobs", "top_logprobs", "reasoning", "verbosity", "service_tier", "user", "metadata_json", "cache", "stream", "options_json", "loss_policy", "provider_state", "rest_json")
+    __slots__ = ("model", "system", "messages", "tools", "tool_choice", "parallel_tool_calls", "response_format", "max_output_tokens", "temperature", "top_p", "top_k", "min_p", "frequency_penalty", "presence_penalty", "seed", "stop", "n", "logprobs", "top_logprobs", "reasoning", "verbosity", "service_tier", "user", "metadata_json", "cache", "stream", "options_json", "loss_policy", "provider_state", "rest_json")
     MODEL_FIELD_NUMBER: _ClassVar[int]
     SYSTEM_FIELD_NUMBER: _ClassVar[int]
     MESSAGES_FIELD_NUMBER: _ClassVar[int]
@@ -801,6 +801,7 @@ class Request(_message.Message):
     TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
     TOP_P_FIELD_NUMBER: _ClassVar[int]
     TOP_K_FIELD_NUMBER: _ClassVar[int]
+    MIN_P_FIELD_NUMBER: _ClassVar[int]
     FREQUENCY_PENALTY_FIELD_NUMBER: _ClassVar[int]
     PRESENCE_PENALTY_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -830,6 +831,7 @@ class Request(_message.Message):
     temperature: float
     top_p: float
     top_k: float
+    min_p: float
     frequency_penalty: float
     presence_penalty: float
     seed: int
@@ -848,7 +850,7 @@ class Request(_message.Message):
     loss_policy: LossPolicy
     provider_state: ProviderState
     rest_json: str
-    def __init__(self, model: _Optional[str] = ..., system: _Optional[_Iterable[_Union[TextBlock, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[Tool, _Mapping]]] = ..., tool_choice: _Optional[_Union[ToolChoice, _Mapping]] = ..., parallel_tool_calls: _Optional[bool] = ..., response_format: _Optional[_Union[ResponseFormat, _Mapping]] = ..., max_output_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., top_k: _Optional[float] = ..., frequency_penalty: _Optional[float] = ..., presence_penalty: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., n: _Optional[int] = ..., logprobs: _Optional[bool] = ..., top_logprobs: _Optional[int] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., verbosity: _Optional[str] = ..., service_tier: _Optional[str] = ..., user: _Optional[str] = ..., metadata_json: _Optional[str] = ..., cache: _Optional[_Union[CacheHint, _Mapping]] = ..., stream: _Optional[bool] = ..., options_json: _Optional[str] = ..., loss_policy: _Optional[_Union[LossPolicy, _Mapping]] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
+    def __init__(self, model: _Optional[str] = ..., system: _Optional[_Iterable[_Union[TextBlock, _Mapping]]] = ..., messages: _Optional[_Iterable[_Union[Message, _Mapping]]] = ..., tools: _Optional[_Iterable[_Union[Tool, _Mapping]]] = ..., tool_choice: _Optional[_Union[ToolChoice, _Mapping]] = ..., parallel_tool_calls: _Optional[bool] = ..., response_format: _Optional[_Union[ResponseFormat, _Mapping]] = ..., max_output_tokens: _Optional[int] = ..., temperature: _Optional[float] = ..., top_p: _Optional[float] = ..., top_k: _Optional[float] = ..., min_p: _Optional[float] = ..., frequency_penalty: _Optional[float] = ..., presence_penalty: _Optional[float] = ..., seed: _Optional[int] = ..., stop: _Optional[_Iterable[str]] = ..., n: _Optional[int] = ..., logprobs: _Optional[bool] = ..., top_logprobs: _Optional[int] = ..., reasoning: _Optional[_Union[Reasoning, _Mapping]] = ..., verbosity: _Optional[str] = ..., service_tier: _Optional[str] = ..., user: _Optional[str] = ..., metadata_json: _Optional[str] = ..., cache: _Optional[_Union[CacheHint, _Mapping]] = ..., stream: _Optional[bool] = ..., options_json: _Optional[str] = ..., loss_policy: _Optional[_Union[LossPolicy, _Mapping]] = ..., provider_state: _Optional[_Union[ProviderState, _Mapping]] = ..., rest_json: _Optional[str] = ...) -> None: ...
 
 class LossEntry(_message.Message):
     __slots__ = ("op", "path", "to", "value_json", "code", "severity", "message", "rest_json")

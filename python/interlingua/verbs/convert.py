@@ -1346,6 +1346,8 @@ def _read_request(message: pb.Request) -> Data:
         data["top_p"] = read_number(message.top_p, "top_p")
     if message.HasField("top_k"):
         data["top_k"] = read_number(message.top_k, "top_k")
+    if message.HasField("min_p"):
+        data["min_p"] = read_number(message.min_p, "min_p")
     if message.HasField("frequency_penalty"):
         data["frequency_penalty"] = read_number(message.frequency_penalty, "frequency_penalty")
     if message.HasField("presence_penalty"):
@@ -1413,6 +1415,8 @@ def _write_request(data: Data, message: pb.Request) -> None:
                 message.top_p = value
             case "top_k" if is_double(value):
                 message.top_k = value
+            case "min_p" if is_double(value):
+                message.min_p = value
             case "frequency_penalty" if is_double(value):
                 message.frequency_penalty = value
             case "presence_penalty" if is_double(value):

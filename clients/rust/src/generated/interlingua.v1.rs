@@ -714,6 +714,9 @@ pub struct Request {
     /// Sample from the k likeliest tokens.
     #[prost(double, optional, tag = "11")]
     pub top_k: ::core::option::Option<f64>,
+    /// Leave out tokens that are less likely than this part of the likeliest one.
+    #[prost(double, optional, tag = "29")]
+    pub min_p: ::core::option::Option<f64>,
     /// Penalty on repeated tokens.
     #[prost(double, optional, tag = "12")]
     pub frequency_penalty: ::core::option::Option<f64>,
@@ -4876,6 +4879,7 @@ impl crate::json::Rest for Request {
             "temperature" => self.temperature.is_some(),
             "top_p" => self.top_p.is_some(),
             "top_k" => self.top_k.is_some(),
+            "min_p" => self.min_p.is_some(),
             "frequency_penalty" => self.frequency_penalty.is_some(),
             "presence_penalty" => self.presence_penalty.is_some(),
             "seed" => self.seed.is_some(),

@@ -2,33 +2,29 @@
 Streams to the wire: what the writers of both wires of Claude do alike, and what their streams do not say.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE
+from interlingua.adapters._answers import PROBE, not_in_pieces
 from interlingua.adapters._claude.values import Item
-from interlingua.adapters._free_text import as_arguments
-from interlingua.adapters._kit import Wire, arguments_text
-from interlingua.adapters._stream_writer import OpenBlock, Writer
+from interlingua.adapters._claude.writing import Writing
+from interlingua.adapters._kit import Wire, data_of, response_of
+from interlingua.adapters._stream_writer import FREE, OpenBlock, Writer
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
-FREE: Final = "free"
-"""A call whose arguments are free text, which becomes one argument when it is complete."""
+Answers = Callable[[types.Response, Endpoint], tuple[Wire, list[Entry]]]
+"""Writes a whole answer."""
 
 
 class ClaudeWriter(Writer):
-    """The writer of one answer; blocks have the numbers in which they begin."""
+    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self.count = 0
+    def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
+        super().__init__(endpoint, deltas)
         self.begun = False
-
-    def opened(self, told: OpenBlock) -> int:
-        """The number of a block that begins on the wire."""
-        told.number = self.count
-        self.count += 1
-        return told.number
+        writing.same_origin = writing.whole = writing.answers = True
 
     def piece(self, told: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""
@@ -38,14 +34,24 @@ class ClaudeWriter(Writer):
 
     def unsaid(self, told: OpenBlock, call: Wire) -> str:
         """The arguments of a call of which nothing was said; none are not told."""
-        arguments = call["input"]
-        if told.kind == FREE:
-            arguments = as_arguments(call.get("input_raw"))
-        told.kind, told.template = "arguments", None
-        return arguments_text(arguments) if arguments else call.get("input_raw", "")
+        said = call["input"] or "input_raw" in call or told.kind == FREE
+        return super().unsaid(told, call) if said else ""
 
 
-def without_blank_texts(response: Item) -> Item:
+def stream_loss(
+    response: types.Response, endpoint: Endpoint, to_wire_response: Answers, bare: tuple[str, ...]
+) -> tuple[Item, list[Entry], list[Entry]]:
+    """What a stream of an answer does not say: the answer without its blank texts, what is lost of it as a whole, and what its
+    stream loses. Its pieces say what the whole answer cannot: arguments as they were cut, and texts that are blank.
+
+    The content of blocks of the types `bare` goes without members of theirs that have no canonical meaning.
+    """
+    answer = _without_blank_texts(data_of(response))
+    _, told = to_wire_response(response_of(answer), endpoint)
+    return answer, told, [*not_in_pieces(told, answer), *_unsaid(answer, told, bare, endpoint)]
+
+
+def _without_blank_texts(response: Item) -> Item:
     """An answer whose blank texts are none, to learn what else its stream does not say."""
     message = response["message"]
     content = [
@@ -55,7 +61,7 @@ def without_blank_texts(response: Item) -> Item:
     return {**response, "message": {**message, "content": content}}
 
 
-def report_unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
+def _unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
     """What a stream does not say of texts and reasoning, beside what was `told` of a whole answer: marks for the cache,
     and members without canonical meaning of the blocks of which the content goes `bare`."""
     paths = {entry["path"] for entry in told}

@@ -3,25 +3,19 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._order import TURN, Wanted
+from interlingua.adapters._turns import SYSTEM, UNREADABLE, USER
+
+__all__ = ("SYSTEM", "UNREADABLE", "USER")
 
 Item = dict[str, Any]
 
-# the places that take different blocks; the first three are those of messages
-SYSTEM, USER, ASSISTANT, RESULT, DOCUMENT = "system", "user", "assistant", "result", "document"
-RESULTS: Final = Wanted(TURN)
+# the places that take different blocks, beside SYSTEM and USER; the first is that of messages
+ASSISTANT, RESULT, DOCUMENT = "assistant", "result", "document"
 THINKING_TYPES: Final = ("thinking", "redacted_thinking")
 UNMARKED_TYPES: Final = (*THINKING_TYPES, "opaque")
 """Blocks that take no cache mark."""
 
 MAX_CACHE_MARKS: Final = 4
-FILLER: Final = "(empty)"
-
-# what reading a part raises that lacks a member or has one of a wrong type
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-
-IMAGE_STARTS: Final = {"/9j/": "image/jpeg", "iVBORw0KGgo": "image/png", "R0lGOD": "image/gif", "UklGR": "image/webp"}
-"""The first bytes of each format of images, in base64."""
 
 _LIFETIME: Final = re.compile(r"[0-9]+[mh]")
 

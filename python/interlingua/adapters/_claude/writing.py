@@ -3,14 +3,10 @@
 import re
 from typing import Final
 
-from interlingua.adapters import _writing
+from interlingua.adapters import _turns
 from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import (
-    FILLER,
-    MAX_CACHE_MARKS,
-    Item,
-)
+from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._kit import report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -23,16 +19,14 @@ _HINT: Final = frozenset(("ttl",))
 Mark = tuple[Item, Path | None, Path | None]
 """The wire item that holds a mark, the path of its hint (None for what goes back verbatim), and the path where the hint stands
 when it is read back (None for the same)."""
-Move = tuple[int, int, str, str, Item | None]
-"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
 
-class Writing(_writing.Writing):
+class Writing(_turns.Writing):
     """The target and the report, with what both wires of Anthropic's models need besides.
 
     `answers`: an answer is written, which may hold what no request may.
     `tool_id` is the grammar of wire ids, `longest_name` how long the name of a tool may be, `mark_name` the member that
-    is a mark for the cache. What is not in place yet stands in `marks` (of the cache), `merges` and `moves` (of messages).
+    is a mark for the cache. `marks` are those that are not settled yet.
     """
 
     __slots__ = (
@@ -43,11 +37,7 @@ class Writing(_writing.Writing):
         "answers",
         "marks_beside",
         "short",
-        "gone",
         "marks",
-        "merges",
-        "message",
-        "moves",
         "swept",
     )
 
@@ -61,10 +51,6 @@ class Writing(_writing.Writing):
         mark_name: str,
     ) -> None:
         super().__init__(source, endpoint, loss, longest_name)
-        self.message: Item = {}  # of the model, that is being written
-        self.merges: list[tuple[Path, Path]] = []
-        self.moves: list[Move] = []
-        self.gone: set[Path] = set()  # messages that travel in another one, or not at all
         self.marks: list[Mark] = []
         self.marks_beside = 0  # that of the request, which stands behind all others
         self.short = False  # a mark of a short lifetime is written
@@ -85,62 +71,18 @@ class Writing(_writing.Writing):
         state = block.get("provider_state")
         if state is not None:
             return self.endpoint.owns(state)
-        return self._is_own((self.message.get("metadata") or {}).get("provider"))
-
-    def owns_file(self, source: Item) -> bool:
-        """Whether the file of a media source lies here."""
-        return self._is_own(source.get("provider"))
-
-    def _is_own(self, provider: str | None) -> bool:
+        provider = (self.message.get("metadata") or {}).get("provider")
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 
     def had_twice(self, name: str) -> bool:
         """Whether several tools had this name when they were read."""
         return self.same_origin and name in (self.encoding.get("again") or ())
 
-    # ------------------------------------------------------------------------------------------ texts
-
-    def text(self, text: str) -> Item:
-        """A text of the writer's own on the wire."""
-        return {"type": "text", "text": text}
-
-    def placeholder_or_drop(self, block: Item, path: Path, code: str, message: str) -> Item | None:
-        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
-        placeholder = self.loss.block(path, block, code, "lost", message)
-        return None if placeholder is None else self.text(placeholder["text"])
-
-    def filler(self, where: Path, message: str) -> list[Item]:
-        """What stands in an empty place that the wire does not take empty, which is reported."""
-        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
-        return [self.text(FILLER)]
-
-    # ------------------------------------------------------------------------------------------ whole messages
-
-    def drop_message(self, path: Path) -> None:
-        """Nothing is left of a message."""
-        self.gone.add(path)
-        self.loss.drop(path, "empty_content", "representation", "nothing is left of the message")
-
-    def drop_merged(self, anchor: Path) -> None:
-        """Nothing is left of a message and of those that were merged into it."""
-        left = [path for path, to in self.merges if to == anchor]
-        self.merges = [merge for merge in self.merges if merge[1] != anchor]
-        for path in (anchor, *left):
-            self.drop_message(path)
-
     def finish(self) -> None:
         """What is reported at the end, because it refers to whole messages."""
         self.settle_marks()
-        self.report_messages()
-
-    def report_messages(self) -> None:
-        """The messages that travel in another one, while every message stands where it was written, then the moves."""
-        for path, to in self.merges:
-            self.gone.add(path)
-            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages travel as one turn")
-        for position, before, code, message, left in self.moves:
-            if ("messages", position) not in self.gone:
-                self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
+        self.report_merges()
+        self.report_moves()
 
     # ------------------------------------------------------------------------------------------ cache marks
 

@@ -84,6 +84,8 @@ def block_from_wire(block: Wire, place: str, reading: Reading) -> Block:
             if len(block) == 2 and type(text := block["text"]) is str and text and not text.isspace():
                 return {"type": "text", "text": text}  # most texts, and not worth a call
             return text_from_wire(block, reading)
+        case "tool_result" if place == USER:
+            return _result_from_wire(block, reading)
         case "tool_use" if place == ASSISTANT:
             return _tool_use_from_wire(block, reading)
         case "image" | "document":
@@ -135,8 +137,7 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
     return read_item(_TOOL_USE, block, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
 
 
-def result_from_wire(block: Wire, reading: Reading) -> Block:
-    """A tool result; the message around it is the caller's."""
+def _result_from_wire(block: Wire, reading: Reading) -> Block:
     content = block.get("content")
     if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
         result: Block = {"type": "tool_result", "tool_use_id": answered}
@@ -154,10 +155,6 @@ def result_from_wire(block: Wire, reading: Reading) -> Block:
 
 def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
-    if len(blocks) == 1 and len(block := blocks[0]) == 2 and block["type"] == "text":  # most messages
-        text = block["text"]
-        if text and (place == ASSISTANT or not text.isspace()):
-            return [{"type": "text", "text": text}]
     wires: list[Wire] = []
     for position, block in enumerate(blocks):
         kind = block["type"]
@@ -215,12 +212,12 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return item_to_wire(_TOOL_USE, block, writing, path)
 
 
-def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     """A tool result."""
     content = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
         text = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
-            return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}
-    return item_to_wire(_RESULT, block, writing, path)
+            return [{"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}]
+    return [item_to_wire(_RESULT, block, writing, path)]

@@ -1,16 +1,29 @@
 """Images and documents both ways."""
 
-import base64
-import binascii
-from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, CONTEXT, NoMeaning, Refused, out_of_place
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import DOCUMENT, IMAGE_STARTS, USER, string
+from interlingua.adapters._claude.values import DOCUMENT, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
-from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
-from interlingua.adapters._media import is_fetched, is_file_id, may_be_base64, source_refused
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._media import (
+    BLOCKS,
+    BYTES,
+    FILE,
+    IMAGES,
+    KINDS,
+    TEXT,
+    WEB,
+    Medium,
+    fitted_type,
+    is_fetched,
+    located,
+    may_be_base64,
+    report_sent,
+    source_refused,
+    text_of_bytes,
+)
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     Block,
@@ -20,8 +33,15 @@ from interlingua.adapters.anthropic_messages.items import (
     text_from_wire,
     text_to_wire,
 )
-from interlingua.adapters.anthropic_messages.tables import IMAGE_TYPES, MEDIA_TYPE, Writing
+from interlingua.adapters.anthropic_messages.tables import MEDIA_TYPE, Writing
 from interlingua.canonical.loss import Path
+
+_TAKES: Final = {"image": (BYTES, WEB, FILE), "document": (BYTES, WEB, FILE, TEXT)}
+_TYPES: Final = {"image": IMAGES, "document": frozenset(("application/pdf",))}
+_FORMS: Final = {BYTES: ("base64", "data"), WEB: ("url", "url"), FILE: ("file", "file_id"), TEXT: ("text", "data")}
+"""By the kind of a source, its `type` on the wire and the member that holds it."""
+_TYPED: Final = (BYTES, TEXT)
+"""The kinds of source that have a media type on the wire."""
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -30,70 +50,53 @@ def medium_from_wire(block: Wire, reading: Reading) -> Block:
     """An image or a document; an opaque block for one whose source cannot be read."""
     kind: str = block["type"]
     try:
-        return read_item(_ROWS[kind][0], block, {"type": kind}, reading)
+        return read_item(_ROWS[kind], block, {"type": kind}, reading)
     except NoMeaning:
         return opaque_from_wire(block, USER, reading)
 
 
-def _read_image_source(raw: Any, block: Block, reading: Reading) -> None:
-    _read_source(raw, block, reading)
-    source = block["source"]
-    match source["kind"]:
-        case "text":
-            raise NoMeaning("source")
-        case "base64":
-            usual = block["media_type"] in IMAGE_TYPES and bool(source["data"])
-        case "url":
-            usual = is_fetched(source["data"], "image", reading.endpoint)
-        case _:
-            usual = False
-    reading.unusual = reading.unusual or not usual
-
-
-def _read_source(source: Wire, block: Block, reading: Reading) -> None:
+def _read_source(raw: Any, block: Block, reading: Reading) -> None:
     """The source and its media type. Raises `NoMeaning` for one that is not shaped as documented."""
-    match source.get("type"):
-        case "base64" | "text" as kind if len(source) == 3 and _is_media_type(source.get("media_type")):
-            data = string(source["data"])
-            if kind == "base64" and not may_be_base64(data):
-                raise NoMeaning("source")
-            block["source"], block["media_type"] = {"kind": kind, "data": data}, source["media_type"]
-        case "url" if len(source) == 2:
-            block["source"] = {"kind": "url", "data": string(source["url"])}
-        case "file" if len(source) == 2:
-            block["source"] = {"kind": "file_id", "data": string(source["file_id"]), "provider": reading.provider}
-        case _:
-            raise NoMeaning("source")
-
-
-def _is_media_type(value: Any) -> bool:
-    return isinstance(value, str) and (value in IMAGE_TYPES or MEDIA_TYPE.fullmatch(value) is not None)
-
-
-def _read_document_source(raw: Any, block: Block, reading: Reading) -> None:
-    if raw.get("type") != "content" or len(raw) != 2:
-        _read_source(raw, block, reading)
-        reading.unusual = reading.unusual or not _is_usual_document(block, reading)
+    named = raw.get("type")
+    if named == "content" and block["type"] == "document" and len(raw) == 2:
+        block["source"] = {"kind": BLOCKS, "content": _content_from_wire(raw["content"], reading)}
+        reading.unusual = True
         return
-    reading.unusual = True
-    content = raw["content"]
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
-    block["source"] = {"kind": "blocks", "content": [_part_from_wire(part, reading) for part in content]}
+    kind = next((kind for kind in _TAKES[block["type"]] if _FORMS[kind][0] == named), None)
+    if kind is None or len(raw) != (3 if kind in _TYPED else 2):
+        raise NoMeaning("source")
+    if kind in _TYPED:
+        media_type = raw.get("media_type")
+        if type(media_type) is not str or not (media_type in IMAGES or MEDIA_TYPE.fullmatch(media_type)):
+            raise NoMeaning("source")
+        block["media_type"] = media_type
+    source: Block = {"kind": kind, "data": string(raw[_FORMS[kind][1]])}
+    if kind == FILE:
+        source["provider"] = reading.provider
+    if kind == BYTES and not may_be_base64(source["data"]):
+        raise NoMeaning("source")
+    block["source"] = source
+    reading.unusual = reading.unusual or not _is_usual(block, reading)
 
 
-def _is_usual_document(block: Block, reading: Reading) -> bool:
-    """Whether a document is written as it came."""
+def _is_usual(block: Block, reading: Reading) -> bool:
+    """Whether a medium is written as it came."""
     source = block["source"]
     match source["kind"]:
         case "base64":
-            return block["media_type"] == "application/pdf" and bool(source["data"])
+            return block["media_type"] in _TYPES[block["type"]] and bool(source["data"])
         case "text":
             return block["media_type"] == "text/plain" and bool(source["data"])
         case "url":
-            return is_fetched(source["data"], "document", reading.endpoint)
+            return is_fetched(source["data"], block["type"], reading.endpoint)
         case _:
             return False
+
+
+def _content_from_wire(content: Any, reading: Reading) -> list[Block]:
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    return [_part_from_wire(part, reading) for part in content]
 
 
 def _part_from_wire(part: Wire, reading: Reading) -> Block:
@@ -113,149 +116,48 @@ def _part_from_wire(part: Wire, reading: Reading) -> Block:
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """An image or a document. Raises `Refused` when the target does not take it."""
     kind: str = block["type"]
-    row, capability = _ROWS[kind]
-    if writing.lacks(capability, kind):
-        raise Refused("unsupported_model", f"the model takes no {kind}s")
-    return item_to_wire(row, block, writing, path)
+    if writing.refuses(KINDS[kind], kind):
+        raise Refused("unsupported_model", f"the model takes no {kind}")
+    return item_to_wire(_ROWS[kind], block, writing, path)
 
 
-def _fit_image(media_type: str | None, data: str) -> str | None:
-    """The media type to write for image data; None when the target does not take it."""
-    if media_type in IMAGE_TYPES:
-        return media_type
-    if media_type in (None, "image/*"):
-        return next((kind for start, kind in IMAGE_STARTS.items() if data.startswith(start)), None)
-    bare = media_type.partition(";")[0].strip().lower()
-    return "image/jpeg" if bare == "image/jpg" else bare if bare in IMAGE_TYPES else None
+def _write_source(block: Block, writing: Writing, path: Path) -> Wire:
+    if block["type"] == "document" and block["source"]["kind"] == BLOCKS:
+        report_sent(block, Medium(BLOCKS, None, None), writing.loss, path)
+        return {"type": "content", "content": _content_to_wire(block, writing, (*path, "source", "content"))}
+    sent = _sent(block, writing)
+    report_sent(block, sent, writing.loss, path)
+    name, member = _FORMS[sent.kind]
+    if sent.kind in _TYPED:
+        return {"type": name, "media_type": sent.media_type, member: sent.data}
+    return {"type": name, member: sent.data}
 
 
-def _fit_document(media_type: str | None, data: str) -> str | None:
-    if media_type is None:
-        return "application/pdf" if data.startswith("JVBERi") else None
-    bare = media_type.partition(";")[0].strip().lower()
-    return bare if bare == "application/pdf" else None
+def _sent(block: Block, writing: Writing) -> Medium:
+    """A medium as it is written: documents of bytes that are text travel as text."""
+    kind: str = block["type"]
+    medium = located(block)
+    if kind == "document" and (words := text_of_bytes(block)):
+        medium = Medium(TEXT, words, None)
+    if (refusal := source_refused(block, medium, _TAKES[kind], writing)) is not None:
+        raise Refused("unsupported_source", refusal)
+    media_type: str | None = None
+    if medium.kind == TEXT:
+        media_type = "text/plain"
+    elif medium.kind == BYTES:
+        media_type = fitted_type(kind, medium, _TYPES[kind])
+        if media_type is None:
+            raise Refused("unsupported_source", f"the target does not take {kind}s of this media type")
+    return Medium(medium.kind, medium.data, media_type)
 
 
-def _media_source(
-    block: Block, fit: Callable[[str | None, str], str | None], writing: Writing, path: Path
-) -> Wire | None:
-    """The wire source of an image or a document; None when there is none. A media type that changes is reported."""
-    source = block["source"]
-    media_type = block.get("media_type")
-    if not source.get("data"):
-        return None
-    match source["kind"]:
-        case "base64":
-            fitted = fit(media_type, source["data"]) if may_be_base64(source["data"]) else None
-            if fitted is None:
-                return None
-            if fitted != media_type:
-                code = "required_default" if media_type is None else "unsupported_value"
-                writing.loss.replace(
-                    (*path, "media_type"), fitted, code, "representation", "the target names the type so"
-                )
-            wire = {"type": "base64", "media_type": fitted, "data": source["data"]}
-        case "url":
-            if (parsed := parse_data_uri(source["data"])) is not None:
-                return _inline_source(block, parsed, fit, writing, path)
-            if not is_fetched(source["data"], block["type"], writing.endpoint):
-                return None
-            _drop_media_type(media_type, writing, path)
-            wire = {"type": "url", "url": source["data"]}
-        case "file_id" if writing.owns_file(source) and is_file_id(source["data"]):
-            _drop_media_type(media_type, writing, path)
-            wire = {"type": "file", "file_id": source["data"]}
-        case _:
-            return None
-    report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-    return wire
-
-
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
-_BLOCKS: Final = frozenset(("kind", "content", "provider"))
-
-
-def _inline_source(
-    block: Block,
-    parsed: tuple[str, str],
-    fit: Callable[[str | None, str], str | None],
-    writing: Writing,
-    path: Path,
-) -> Wire | None:
-    fitted = fit(parsed[0] or block.get("media_type"), parsed[1])
-    if fitted is None or not may_be_base64(parsed[1]):
-        return None
-    source = {"kind": "base64", "data": parsed[1]}
-    writing.loss.replace(
-        (*path, "source"), source, "unsupported_source", "representation", "the target takes no data address"
-    )
-    if fitted != block.get("media_type"):
-        writing.loss.replace(
-            (*path, "media_type"), fitted, "unsupported_source", "representation", "the address named the type"
-        )
-    return {"type": "base64", "media_type": fitted, "data": parsed[1]}
-
-
-def _drop_media_type(media_type: str | None, writing: Writing, path: Path) -> None:
-    if media_type is not None:
-        writing.loss.drop(
-            (*path, "media_type"), "unsupported_field", "representation", "the target finds the type by itself"
-        )
-
-
-def _write_title(block: Block, writing: Writing, path: Path) -> Any:
-    where = (*path, "name")
-    if "title" in block:
-        if "name" in block:
-            message = "the wire has a title and no file name"
-            writing.loss.drop(where, "unsupported_field", "weakened", message)
-        return block["title"]
-    if "name" not in block:
-        return ABSENT
-    message = "the file name travels as the title"
-    writing.loss.move(where, (*path, "title"), "unsupported_field", "representation", message)
-    return block["name"]
-
-
-def _image_source(block: Block, writing: Writing, path: Path) -> Wire | None:
-    return _media_source(block, _fit_image, writing, path)
-
-
-def _document_source(block: Block, writing: Writing, path: Path) -> Wire | None:
-    source = block["source"]
-    media_type = block.get("media_type")
-    match source["kind"]:
-        case "text" if not source.get("data"):
-            return None
-        case "text":
-            if media_type != "text/plain":
-                where, media_type = (*path, "media_type"), "text/plain"
-                writing.loss.replace(
-                    where, media_type, "unsupported_value", "representation", "text travels as plain text"
-                )
-            report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-            return {"type": "text", "media_type": media_type, "data": source["data"]}
-        case "blocks":
-            return _document_blocks(block, writing, path)
-        case "base64" if media_type is not None and media_type.startswith("text/"):
-            return _decoded_text(block, writing, path)
-        case _:
-            return _media_source(block, _fit_document, writing, path)
-
-
-def _document_blocks(block: Block, writing: Writing, path: Path) -> Wire | None:
-    source = block["source"]
-    where = (*path, "source", "content")
+def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     content = [
         wire
-        for position, part in enumerate(source.get("content") or ())
-        if (wire := _part_to_wire(part, writing, (*where, position))) is not None
+        for position, part in enumerate(block["source"].get("content") or ())
+        if (wire := _part_to_wire(part, writing, (*path, position))) is not None
     ]
-    if not content:
-        content = writing.filler(where, "a document is not empty")
-    _drop_media_type(block.get("media_type"), writing, path)
-    report_unknown(source, _BLOCKS, writing.loss, (*path, "source"))
-    return {"type": "content", "content": content}
+    return content or writing.filler(path, "a document is not empty")
 
 
 def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
@@ -273,61 +175,31 @@ def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
         return writing.placeholder_or_drop(part, path, refused.code, refused.message)
 
 
-def _decoded_text(block: Block, writing: Writing, path: Path) -> Wire | None:
-    try:
-        text = base64.b64decode(block["source"]["data"], validate=True).decode()
-    except (binascii.Error, ValueError):
-        return None
-    source = {"kind": "text", "data": text}
-    writing.loss.replace(
-        (*path, "source"), source, "unsupported_source", "representation", "text travels as text, not base64"
-    )
-    if block["media_type"] != "text/plain":
-        where = (*path, "media_type")
-        writing.loss.replace(where, "text/plain", "unsupported_value", "representation", "text travels as plain text")
-    return {"type": "text", "media_type": "text/plain", "data": text}
+def _write_title(block: Block, writing: Writing, path: Path) -> Any:
+    where = (*path, "name")
+    if "title" in block:
+        if "name" in block:
+            message = "the wire has a title and no file name"
+            writing.loss.drop(where, "unsupported_field", "weakened", message)
+        return block["title"]
+    if "name" not in block:
+        return ABSENT
+    message = "the file name travels as the title"
+    writing.loss.move(where, (*path, "title"), "unsupported_field", "representation", message)
+    return block["name"]
 
 
 # ---------------------------------------------------------------------------------------------- rows
 
-
-def _refusal(block: Block, demand: str) -> str:
-    """Why a medium has no source on the wire; an address is refused for itself, whatever it leads to."""
-    source = block["source"]
-    if source["kind"] == "url" and source.get("data") and not source["data"].startswith("data:"):
-        return "the target does not fetch this address"
-    return source_refused(block, demand)
-
-
-def _source(read: Any, written: Any, demand: str) -> Member:
-    def write(block: Block, writing: Writing, path: Path) -> Wire:
-        source: Wire | None = written(block, writing, path)
-        if source is None:
-            raise Refused("unsupported_source", _refusal(block, demand))
-        return source
-
-    return Member("source", ("source", "media_type"), read, write, needed=True)
-
-
-_ROWS: Final[dict[str, tuple[Row, str]]] = {
-    "image": (
-        Row(
-            {"type": "image"},
-            _source(_read_image_source, _image_source, "the target takes JPEG, PNG, GIF and WebP images"),
-            mark=CACHE,
-        ),
-        "supports_images",
-    ),
-    "document": (
-        Row(
-            {"type": "document"},
-            _source(_read_document_source, _document_source, "the target takes PDF, plain text and blocks"),
-            by_rule("title", ("title", "name"), str, _write_title, soft=True),
-            CONTEXT,
-            CITED,
-            mark=CACHE,
-        ),
-        "supports_documents",
+_SOURCE: Final = Member("source", ("source", "media_type"), _read_source, _write_source, needed=True)
+_ROWS: Final = {
+    "image": Row({"type": "image"}, _SOURCE, mark=CACHE),
+    "document": Row(
+        {"type": "document"},
+        _SOURCE,
+        by_rule("title", ("title", "name"), str, _write_title, soft=True),
+        CONTEXT,
+        CITED,
+        mark=CACHE,
     ),
 }
-"""Rows of media, and what a model must support to take them."""

@@ -13,7 +13,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNREADABLE
+from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._members import (
@@ -43,9 +43,10 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, tools_reader, unmeasured
+from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -238,7 +239,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -312,6 +313,9 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         writing.loss.replace(
             ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
         )
+
+
+_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -423,7 +427,7 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
         return
     schema = enforced(schema, writing.loss, (*path, "schema"))
     report_format(wanted, writing, "schema")
-    put(body, ("output_config", "format"), {"type": "json_schema", "schema": schema})
+    put(body, "output_config", "format", {"type": "json_schema", "schema": schema})
 
 
 def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:

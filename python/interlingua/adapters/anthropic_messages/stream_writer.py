@@ -3,16 +3,11 @@
 import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending, not_in_pieces
-from interlingua.adapters._claude.stream_writer import (
-    FREE,
-    ClaudeWriter,
-    report_unsaid,
-    without_blank_texts,
-)
-from interlingua.adapters._claude.values import ASSISTANT, wire_model
-from interlingua.adapters._kit import Event, Wire, arguments_text, data_of, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, encoded_in_turn
+from interlingua.adapters._answers import ending
+from interlingua.adapters._claude import stream_writer as claude
+from interlingua.adapters._claude.values import ASSISTANT
+from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
+from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn, model_of
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun
@@ -30,24 +25,21 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
-    and texts that are blank."""
-    answer = without_blank_texts(data_of(response))
-    _, loss = to_wire_response(response_of(answer), endpoint)
-    told = {entry["path"] for entry in loss}
+    """What a stream of this answer does not say."""
+    answer, told, lost = claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking"))
+    gone = {entry["path"] for entry in told}
     found = Loss()
     for position, block in enumerate(answer["message"]["content"]):
         where: Path = ("message", "content", position)
-        if pointer(where) in told:
+        if pointer(where) in gone:
             continue
         if block["type"] not in _STREAMED:
             found.drop(where, "unsupported_block", "lost", "a stream has no form for this block")
-        elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in told:
+        elif block["type"] == "thinking" and not block.get("signature") and pointer((*where, "signature")) not in gone:
             if block.get("signature") is None:
                 message = "a stream begins reasoning with an empty signature"
                 found.replace((*where, "signature"), "", "unsigned_thinking", "representation", message)
-    unsaid = report_unsaid(answer, loss, ("text", "thinking"), endpoint)
-    return [*not_in_pieces(loss, answer), *found.entries, *unsaid]
+    return [*lost, *found.entries]
 
 
 _LATE: Final = frozenset(("opaque", "redacted_thinking"))
@@ -57,15 +49,21 @@ _DELTA: Final = ("stop_reason", "stop_sequence", "stop_details", "container")
 _NOT_IN_MESSAGE_DELTA: Final = frozenset((*_DELTA, "id", "type", "role", "model", "content", "usage"))
 
 
-class _Writer(ClaudeWriter):
+_DELTAS: Final[dict[str, Wire]] = {
+    "text": {"type": "text_delta", "text": TEXT},
+    "thinking": {"type": "thinking_delta", "thinking": TEXT},
+    "tool_use": {"type": "input_json_delta", "partial_json": TEXT},
+}
+
+
+class _Writer(claude.ClaudeWriter):
     """The message as it begins, which is held back until its usage is known or a block begins."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
+        self.writing = Writing({}, endpoint, Loss())
+        super().__init__(endpoint, _DELTAS, self.writing)
         self.message: Wire | None = None
         self.open = -1  # the block of the wire that has begun and not ended
-        self.writing = Writing({}, endpoint, Loss())
-        self.writing.same_origin = self.writing.whole = self.writing.answers = True
 
     def _put(self, kind: str, **members: Any) -> None:
         self.put(kind, {"type": kind, **members})
@@ -74,16 +72,15 @@ class _Writer(ClaudeWriter):
 
     def start(self, event: Event) -> None:
         """The message, but for its usage."""
-        model = event.get("model")
         identity = event.get("response_id")
         if identity is None:
-            seed = f"{event.get('message_id', '')}\0{model or ''}".encode()
+            seed = f"{event.get('message_id', '')}\0{event.get('model') or ''}".encode()
             identity = "msg_" + hashlib.sha256(seed).hexdigest()[:24]
         self.message = {
             "id": identity,
             "type": "message",
             "role": "assistant",
-            "model": (wire_model(model) or "") if model else self.endpoint.model or "unknown",
+            "model": model_of(event, self.endpoint) or "unknown",
             "content": [],
             "stop_reason": None,
             "stop_sequence": None,
@@ -128,21 +125,12 @@ class _Writer(ClaudeWriter):
     def _open(self, told: OpenBlock, begun: Wire) -> None:
         if self.open >= 0:  # it was cut off, and another waited for its end
             self._put("content_block_stop", index=self.open)
-        self.open = self.opened(told)
+        self.open = told.number = self.number()
         self._put("content_block_start", index=told.number, content_block=begun)
 
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""
-        match told.kind:
-            case "text":
-                delta = {"type": "text_delta", "text": TEXT}
-            case "thinking":
-                delta = {"type": "thinking_delta", "thinking": TEXT}
-            case "tool_use" | "arguments":
-                delta = {"type": "input_json_delta", "partial_json": TEXT}
-            case _:
-                return None
-        return "content_block_delta", {"type": "content_block_delta", "index": told.number, "delta": delta}
+        return "content_block_delta", {"type": "content_block_delta", "index": told.number, "delta": said}
 
     def end(self, told: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
@@ -155,18 +143,15 @@ class _Writer(ClaudeWriter):
             case "text" if block.get("citations"):
                 wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
                 for citation in wire.get("citations") or ():
-                    self._put_delta(told, {"type": "citations_delta", "citation": citation})
+                    self.say(told, {"type": "citations_delta", "citation": citation})
             case "thinking":
                 # only a signature of this wire: another provider's would come back as ours
                 state, signature = block.get("provider_state"), block.get("signature")
                 if signature and (state is None or self.endpoint.owns(state)):
-                    self._put_delta(told, {"type": "signature_delta", "signature": signature})
+                    self.say(told, {"type": "signature_delta", "signature": signature})
             case _:
                 pass
         self._close(told)
-
-    def _put_delta(self, told: OpenBlock, delta: Wire) -> None:
-        self._put("content_block_delta", index=told.number, delta=delta)
 
     def _close(self, told: OpenBlock) -> None:
         self.open = -1
@@ -181,7 +166,7 @@ class _Writer(ClaudeWriter):
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
         self._open(told, {**wire, "input": {}} if arguments else wire)
         if arguments:
-            self._put_delta(told, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
+            self.say(told, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
         self._close(told)
 
     # ------------------------------------------------------------------------------------------ the end

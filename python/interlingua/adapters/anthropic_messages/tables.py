@@ -20,33 +20,12 @@ STRICTER_VERSION: Final = (
 
 TOOL_CHOICE: Final = BiMap({"auto": "auto", "required": "any", "tool": "tool", "none": "none"})
 
-FINISH: Final = {
-    "end_turn": "stop",
-    "stop_sequence": "stop_sequence",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "pause_turn": "pause",
-    "compaction": "pause",
-    "refusal": "refusal",
-}
-STOP_REASON: Final = {
-    "stop": "end_turn",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "pause": "pause_turn",
-    "refusal": "refusal",
-    "content_filter": "refusal",
-}
-
 MODES: Final = ("adaptive", "enabled", "disabled", "between_tools")
 DEFAULT_MAX_TOKENS: Final = 4096
 
 # over all schemas of a request that are enforced: tools, parameters that may be left out, parameters of several types
 MAX_STRICT: Final = (20, 24, 16)
 
-IMAGE_TYPES: Final = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 LONGEST_TOOL_NAME: Final = 128
 TOOL_ID: Final = re.compile(r"[a-zA-Z0-9_-]+")
 MEDIA_TYPE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*/[A-Za-z0-9][A-Za-z0-9!#$&^_.+*-]*( *;.*)?")
@@ -66,6 +45,10 @@ class Writing(claude.Writing):
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
+
+    def text(self, text: str) -> Wire:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
 
     # ------------------------------------------------------------------------------------------ cache marks
 

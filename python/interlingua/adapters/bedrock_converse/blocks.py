@@ -215,6 +215,8 @@ def blocks_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path
         if wire is None:
             continue
         wires.append(wire)
+        if place == USER and wire.get("document") is not None:
+            writing.documents.append((wire, where))
         if block["type"] != "text" and len(wire) == 1 and "text" in wire:
             continue  # a placeholder, which has no hint
         if "cache" in block and (mark := _mark(block, place, writing, where)) is not None:
@@ -274,28 +276,24 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def result_to_wire(block: Block, writing: Writing, path: Path) -> tuple[Wire, Wire | None]:
+def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     """A tool result, and the mark for the cache behind it."""
     parts = block["content"]
     if len(block) == 3 and len(parts) == 1 and len(part := parts[0]) == 2 and part["type"] == "text":
         text: str = part["text"]
         if text and not text.isspace():  # the usual result, on a straight way
-            return {"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}, None
-    where = (*path, "content")
-    hint_at = None if "cache" in block else _hint_within(parts)
-    hint: dict[str, Any] | None = None
-    if hint_at is not None:
+            return [{"toolResult": {"toolUseId": writing.result_id(block), "content": [{"text": text}]}}]
+    where: Path = path
+    to: Path | None = None
+    hint: Block | None = block.get("cache")
+    if hint is None and (at := _hint_within(parts)) is not None:
         # the wire marks a result as a whole
-        hint = parts[hint_at]["cache"]
-        bare = {name: value for name, value in parts[hint_at].items() if name != "cache"}
-        parts = [*parts[:hint_at], bare, *parts[hint_at + 1 :]]
-        block = {**block, "content": parts}
+        hint, where, to = parts[at]["cache"], (*path, "content", at), (*path, "cache")
+        bare = {name: value for name, value in parts[at].items() if name != "cache"}
+        block = {**block, "content": [*parts[:at], bare, *parts[at + 1 :]]}
     wire = item_to_wire(_RESULT, "toolResult", block, writing, path)
-    if "cache" in block:
-        return wire, writing.mark(block["cache"], path)
-    if hint is not None and hint_at is not None:
-        return wire, writing.mark(hint, (*where, hint_at), (*path, "cache"))
-    return wire, None
+    mark = None if hint is None else writing.mark(hint, where, to)
+    return [wire] if mark is None else [wire, mark]
 
 
 def _hint_within(parts: list[Block]) -> int | None:
@@ -340,8 +338,6 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("unsupported_block", "the item has a canonical form of its own")
     report_opaque(block, kind, writing, path)
     writing.marked(value)
-    if kind == "document" and place == USER:
-        writing.document = writing.document or path
     return value
 
 

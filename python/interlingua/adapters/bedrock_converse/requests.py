@@ -14,7 +14,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import RESULTS, UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     Wire,
@@ -47,9 +47,10 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, unmeasured
+from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -284,7 +285,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -370,6 +371,9 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
 
 
 # ------------------------------------------------------------------------------------------ members
+
+
+_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:

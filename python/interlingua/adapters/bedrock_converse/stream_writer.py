@@ -1,17 +1,12 @@
-"""Streams to the wire: blocks may interleave; one that is written whole is not begun before it has ended."""
+"""Streams to the wire: a block ends before the next begins."""
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending, not_in_pieces
-from interlingua.adapters._claude.stream_writer import (
-    FREE,
-    ClaudeWriter,
-    report_unsaid,
-    without_blank_texts,
-)
+from interlingua.adapters._answers import ending
+from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text, data_of, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, encoded
+from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
+from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
@@ -24,89 +19,39 @@ from interlingua.wire.eventstream import EXCEPTION, Frame
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    return encoded(_Writer(endpoint).event)
+    return encoded_in_turn(_Writer(endpoint).event, "all")
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say. Its pieces say what the whole answer cannot: arguments as they were cut,
-    and texts that are blank."""
-    answer = without_blank_texts(data_of(response))
-    _, loss = to_wire_response(response_of(answer), endpoint)
-    unsaid = report_unsaid(answer, loss, ("text", "thinking", "redacted_thinking"), endpoint)
-    return not_in_pieces(loss, answer) + unsaid
+    """What a stream of this answer does not say."""
+    return claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking", "redacted_thinking"))[2]
 
 
 _STOP: Final = ("stopReason", "additionalModelResponseFields")
+_DELTAS: Final[dict[str, Wire]] = {
+    "text": {"text": TEXT},
+    "thinking": {"reasoningContent": {"text": TEXT}},
+    "tool_use": {"toolUse": {"input": TEXT}},
+}
+_SILENT: Final[dict[str, Wire]] = {"text": {"text": ""}, "thinking": {"reasoningContent": {"text": ""}}}
+"""What a text or a thought without a word begins with."""
 
 
-class _Writer(ClaudeWriter):
-    """The blocks that have begun and said nothing, which tells nobody so, and those that wait for one written whole."""
+class _Writer(claude.ClaudeWriter):
+    """One answer; nothing is told of who gives it."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
-        self.silent: dict[int, OpenBlock] = {}  # texts and thoughts without a word so far
-        self.whole: set[int] = set()  # blocks that have begun and are written when they end
-        self.later: dict[int, list[Event]] = {}  # what began behind one of those and waits for its end
         self.writing = Writing({}, endpoint, Loss())
-        self.writing.same_origin = self.writing.whole = self.writing.answers = True
+        super().__init__(endpoint, _DELTAS, self.writing)
 
     def frame(self, name: str | None, data: str) -> Any:
         """A message of an event."""
         return Frame(name, data)
 
-    def event(self, event: Event) -> list[Any]:
-        """The frames of one event, unless it has to wait."""
-        index: int = event.get("index", -1)
-        if index < 0 or event.get("choice") or not (self.later or self.whole or self.silent):
-            return super().event(event)
-        kind = event["type"]
-        if index in self.later or (self.whole and kind == "block_start"):
-            self.later.setdefault(index, []).append(event)
-            return []
-        frames: list[Any] = []
-        if self.silent:
-            self._begin_before(index, event)
-            frames, self.frames = self.frames, []
-        frames += super().event(event)
-        if kind == "block_stop" and index in self.whole:
-            self.whole.discard(index)
-            frames += self._released()
-        return frames
-
-    def _released(self) -> list[Any]:
-        """What waited for the end of a block that is written whole."""
-        frames: list[Any] = []
-        later, self.later = self.later, {}
-        if later:
-            self.whole.clear()
-        for events in later.values():
-            for event in events:
-                frames += self.event(event)
-        return frames
-
-    def _begin_before(self, index: int, event: Event) -> None:
-        """The beginnings of the texts and thoughts that stand before a block of which something is about to be said."""
-        match event["type"]:
-            case "block_start" if event["block"]["type"] == "tool_use":
-                pass
-            case "text_delta" | "thinking_delta" | "tool_use_input_delta" if event["text"]:
-                pass
-            case "block_stop":
-                pass
-            case _:
-                return
-        told = self.told.get((0, index))
-        number = self.count if told is None or index in self.whole else told.number
-        for other, begun in list(self.silent.items()):
-            if begun.number < number:
-                del self.silent[other]
-                self._put_delta(begun, {"text": ""} if begun.kind == "text" else {"reasoningContent": {"text": ""}})
-        self.silent.pop(index, None)
-
     # ------------------------------------------------------------------------------------------ blocks
 
     def start(self, event: Event) -> None:  # noqa: ARG002
-        """The answer begins, once; nothing is told of who gives it."""
+        """The answer begins, once."""
         if not self.begun:
             self.begun = True
             self.put("messageStart", {"role": ASSISTANT})
@@ -117,36 +62,26 @@ class _Writer(ClaudeWriter):
         block = told.block
         match told.kind:
             case "text" | "thinking":
-                self.opened(told)
-                self.silent[told.index] = told
+                told.number = self.number()
             case "tool_use":
                 wire = self._wire({**block, "input": {}}) or {}
                 start = {name: value for name, value in wire["toolUse"].items() if name != "input"}
-                self.put("contentBlockStart", {"start": {"toolUse": start}, "contentBlockIndex": self.opened(told)})
+                self._start(told, {"toolUse": start})
                 if block.get("kind", "function") != "function":
                     told.kind = FREE
             case _:
                 told.kind = ""
-                self.whole.add(told.index)
+
+    def _start(self, told: OpenBlock, start: Wire) -> None:
+        told.number = self.number()
+        self.put("contentBlockStart", {"start": start, "contentBlockIndex": told.number})
 
     def _wire(self, block: Event) -> Wire | None:
         return played_block(block, self.writing, ("message", "content", 0))
 
-    def _put_delta(self, told: OpenBlock, delta: Wire) -> None:
-        self.put("contentBlockDelta", {"delta": delta, "contentBlockIndex": told.number})
-
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
         """The message of a piece."""
-        match told.kind:
-            case "text":
-                delta: Wire = {"text": TEXT}
-            case "thinking":
-                delta = {"reasoningContent": {"text": TEXT}}
-            case "tool_use" | "arguments":
-                delta = {"toolUse": {"input": TEXT}}
-            case _:
-                return None
-        return "contentBlockDelta", {"delta": delta, "contentBlockIndex": told.number}
+        return "contentBlockDelta", {"delta": said, "contentBlockIndex": told.number}
 
     def end(self, told: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
@@ -154,22 +89,16 @@ class _Writer(ClaudeWriter):
         if not told.kind:
             self._whole(told)
             return
-        match block["type"]:
-            case "text":
-                cited: Wire = (self._wire(block) or {}).get("citationsContent", {}) if block.get("citations") else {}
-                if not (told.sent or cited):
-                    self._put_delta(told, {"text": ""})
-                for citation in cited.get("citations", []):
-                    self._put_delta(told, {"citation": citation})
-            case "thinking":
-                if not told.sent:
-                    self._put_delta(told, {"reasoningContent": {"text": ""}})
-                wire = self._wire(block) or {}
-                signature = wire.get("reasoningContent", {}).get("reasoningText", {}).get("signature")
-                if signature is not None:
-                    self._put_delta(told, {"reasoningContent": {"signature": signature}})
-            case _:
-                pass
+        kind: str = block["type"]
+        wire = self._wire(block) or {} if block.get("citations") or kind == "thinking" else {}
+        cited = wire.get("citationsContent", {}) if kind == "text" else {}
+        if kind in _SILENT and not (told.sent or cited):
+            self.say(told, _SILENT[kind])
+        for citation in cited.get("citations", []):
+            self.say(told, {"citation": citation})
+        signature = wire.get("reasoningContent", {}).get("reasoningText", {}).get("signature")
+        if kind == "thinking" and signature is not None:
+            self.say(told, {"reasoningContent": {"signature": signature}})
         self.put("contentBlockStop", {"contentBlockIndex": told.number})
 
     def _whole(self, told: OpenBlock) -> None:
@@ -190,11 +119,12 @@ class _Writer(ClaudeWriter):
                 delta = {"text": text}
             case _:
                 return
-        number = self.opened(told)
         if start is not None:
-            self.put("contentBlockStart", {"start": start, "contentBlockIndex": number})
-        self._put_delta(told, delta)
-        self.put("contentBlockStop", {"contentBlockIndex": number})
+            self._start(told, start)
+        else:
+            told.number = self.number()
+        self.say(told, delta)
+        self.put("contentBlockStop", {"contentBlockIndex": told.number})
 
     # ------------------------------------------------------------------------------------------ the end
 
@@ -207,8 +137,6 @@ class _Writer(ClaudeWriter):
         self.put("metadata", rest)
 
     def fail(self, error: Error) -> None:
-        """The error, behind what waited."""
-        while self.later:
-            self.frames = [*self.frames, *self._released()]
+        """The error, as an exception."""
         name, payload = to_wire_exception(error, self.endpoint)
         self.frames.append(Frame(name, json.dumps(payload).decode(), EXCEPTION))

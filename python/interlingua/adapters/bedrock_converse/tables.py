@@ -12,72 +12,52 @@ from interlingua.canonical.loss import Loss, Path
 NAME: Final = "bedrock_converse"
 FRAMING: Final = "eventstream"
 
-FINISH: Final = {
-    "end_turn": "stop",
-    "stop_sequence": "stop_sequence",
-    "max_tokens": "length",
-    "model_context_window_exceeded": "length",
-    "tool_use": "tool_calls",
-    "guardrail_intervened": "content_filter",
-    "content_filtered": "content_filter",
-    "malformed_model_output": "error",
-    "malformed_tool_use": "error",
-    # not in the service's list; Anthropic's models have them
-    "pause_turn": "pause",
-    "refusal": "refusal",
+FORMATS: Final[dict[str, BiMap[str, str]]] = {
+    "image": BiMap({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"}),
+    "video": BiMap(
+        {
+            "mp4": "video/mp4",
+            "mov": "video/quicktime",
+            "webm": "video/webm",
+            "mkv": "video/x-matroska",
+            "flv": "video/x-flv",
+            "mpeg": "video/mpeg",
+            "mpg": "video/mpg",
+            "wmv": "video/x-ms-wmv",
+            "three_gp": "video/3gpp",
+        }
+    ),
+    "audio": BiMap(
+        {
+            "mp3": "audio/mpeg",
+            "wav": "audio/wav",
+            "ogg": "audio/ogg",
+            "opus": "audio/opus",
+            "flac": "audio/flac",
+            "aac": "audio/aac",
+            "x-aac": "audio/x-aac",
+            "m4a": "audio/m4a",
+            "mp4": "audio/mp4",
+            "webm": "audio/webm",
+            "mka": "audio/x-matroska",
+            "pcm": "audio/pcm",
+        }
+    ),
+    "document": BiMap(
+        {
+            "pdf": "application/pdf",
+            "txt": "text/plain",
+            "md": "text/markdown",
+            "html": "text/html",
+            "csv": "text/csv",
+            "doc": "application/msword",
+            "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            "xls": "application/vnd.ms-excel",
+            "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        }
+    ),
 }
-STOP_REASON: Final = {
-    "stop": "end_turn",
-    "stop_sequence": "stop_sequence",
-    "length": "max_tokens",
-    "tool_calls": "tool_use",
-    "content_filter": "content_filtered",
-    "refusal": "content_filtered",
-}
-
-IMAGE_FORMATS: Final = BiMap({"png": "image/png", "jpeg": "image/jpeg", "gif": "image/gif", "webp": "image/webp"})
-VIDEO_FORMATS: Final = BiMap(
-    {
-        "mp4": "video/mp4",
-        "mov": "video/quicktime",
-        "webm": "video/webm",
-        "mkv": "video/x-matroska",
-        "flv": "video/x-flv",
-        "mpeg": "video/mpeg",
-        "mpg": "video/mpg",
-        "wmv": "video/x-ms-wmv",
-        "three_gp": "video/3gpp",
-    }
-)
-AUDIO_FORMATS: Final = BiMap(
-    {
-        "mp3": "audio/mpeg",
-        "wav": "audio/wav",
-        "ogg": "audio/ogg",
-        "opus": "audio/opus",
-        "flac": "audio/flac",
-        "aac": "audio/aac",
-        "x-aac": "audio/x-aac",
-        "m4a": "audio/m4a",
-        "mp4": "audio/mp4",
-        "webm": "audio/webm",
-        "mka": "audio/x-matroska",
-        "pcm": "audio/pcm",
-    }
-)
-DOCUMENT_FORMATS: Final = BiMap(
-    {
-        "pdf": "application/pdf",
-        "txt": "text/plain",
-        "md": "text/markdown",
-        "html": "text/html",
-        "csv": "text/csv",
-        "doc": "application/msword",
-        "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "xls": "application/vnd.ms-excel",
-        "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-    }
-)
+"""By the kind of a medium, the words of the wire for its media types."""
 # other names of the same types
 ALIASES: Final = {
     "image/jpg": "image/jpeg",
@@ -112,19 +92,14 @@ def cache_from_wire(point: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides: documents, and what was called."""
 
-    __slots__ = ("_documents", "document", "fillers", "medium", "tools_used")
+    __slots__ = ("_document_names", "documents", "fillers", "tools_used")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
-        self.document: Path | None = None  # the first document of a user message
-        self.medium: Wire = {}  # the source of the medium that is being written
+        self.documents: list[tuple[Wire, Path]] = []  # those of user messages
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order
-        self._documents: set[str] = set()
-
-    def text(self, text: str) -> Wire:
-        """A text of the writer's own on the wire."""
-        return {"text": text}
+        self._document_names: set[str] = set()
 
     def document_name(self, name: str) -> str:
         """A name for a document within the grammar, used by no other document of the request."""
@@ -132,10 +107,10 @@ class Writing(claude.Writing):
         if not DOCUMENT_NAME.fullmatch(name):
             fitted = re.sub(r" {2,}", " ", re.sub(r"[^a-zA-Z0-9 ()\[\]-]", "-", name)).strip()[:200] or "document"
         unique, number = fitted, 2
-        while unique in self._documents:
+        while unique in self._document_names:
             suffix = f" {number}"
             unique, number = fitted[: 200 - len(suffix)].rstrip() + suffix, number + 1
-        self._documents.add(unique)
+        self._document_names.add(unique)
         return unique
 
     # ------------------------------------------------------------------------------------------ cache marks
@@ -165,4 +140,5 @@ class Writing(claude.Writing):
             self.loss.move(
                 path, to, "filler", "representation", "the target takes a document only beside a text", filler
             )
-        self.report_messages()
+        self.report_merges()
+        self.report_moves()

@@ -7,16 +7,9 @@ conversation. A document is a text, or an object of which the model reads every 
 
 from typing import Any, Final
 
-from interlingua.adapters._items import report_unsaid
-from interlingua.adapters._kit import (
-    Wire,
-    arguments_text,
-    parse_arguments,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-)
-from interlingua.adapters._media import source_refused, text_of_bytes
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_item
+from interlingua.adapters._kit import arguments_text, parse_arguments
+from interlingua.adapters._media import TEXT, Medium, report_sent, words_of
 from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -35,10 +28,6 @@ _DESCRIBED: Final = ("title", "context")
 _WORDS: Final = ("text", "title", "context")
 _BARE: Final = "text"
 _STRING: Final = "string"
-_COVERED: Final = frozenset(
-    ("type", "critical", "provider_state", "source", "media_type", "title", "context", "citations_enabled")
-)
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -80,38 +69,38 @@ def last_of_user(messages: list[Message]) -> int | None:
 def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
     """A document. Raises KeyError or TypeError for what is none."""
     encoding: dict[str, Any] = {"place": place}
-    state = reading.endpoint.state(encoding=encoding)
-    data: Any = document
-    if type(document) is dict:
-        data = document["data"]
-        if "id" in document:
-            if type(document["id"]) is not str:
-                raise TypeError("id")
-            state["id"] = document["id"]
-            reading.document(document["id"])
-        if fields := {name: value for name, value in document.items() if name not in ("id", "data")}:
-            state["fields"] = fields
-    elif type(document) is str:
+    block: Block = {"type": "document", "provider_state": reading.endpoint.state(encoding=encoding)}
+    if type(document) is str:
+        read_item(_DOCUMENT, {"data": document}, block, reading)
         encoding[_AS] = _BARE
     else:
-        raise TypeError("document")
-    block: Block = {"type": "document", "media_type": _TEXT}
-    if type(data) is str:
-        block["source"] = {"kind": "text", "data": data}
-        if type(document) is dict:
+        read_item(_DOCUMENT, document, block, reading)
+        if type(document["data"]) is str:
             encoding[_AS] = _STRING
-    elif type(data) is not dict:
-        raise TypeError("data")
-    elif _is_described(data):
-        block["source"] = {"kind": "text", "data": data["text"]}
-        block.update({name: data[name] for name in _DESCRIBED if name in data})
-    else:
-        block["media_type"] = _JSON
-        block["source"] = {"kind": "text", "data": arguments_text(data)}
+        if nulls := {name: value for name, value in document.items() if value is None}:
+            block["provider_state"].setdefault("fields", {}).update(nulls)
     if not block["source"]["data"]:
         encoding.setdefault(_AS, _EMPTY)
-    block["provider_state"] = state
     return block
+
+
+def _read_id(raw: Any, block: Block, reading: Reading) -> None:
+    if type(raw) is not str:
+        raise TypeError("id")
+    block["provider_state"]["id"] = raw
+    reading.document(raw)
+
+
+def _read_data(raw: Any, block: Block, _: Reading) -> None:
+    block["media_type"], words = _TEXT, raw
+    if type(raw) is dict and _is_described(raw):
+        words = raw["text"]
+        block.update({name: raw[name] for name in _DESCRIBED if name in raw})
+    elif type(raw) is dict:
+        block["media_type"], words = _JSON, arguments_text(raw)
+    elif type(raw) is not str:
+        raise TypeError("data")
+    block["source"] = {"kind": TEXT, "data": words}
 
 
 def _is_described(data: dict[str, Any]) -> bool:
@@ -123,58 +112,53 @@ def _is_described(data: dict[str, Any]) -> bool:
 
 def document_refused(block: Block) -> tuple[str, str] | None:
     """Code and message when a document cannot be written."""
-    source = block["source"]
-    content: list[Block] = source.get("content") or []
-    if source["kind"] == "text" or (
-        source["kind"] == "blocks" and content and all(part["type"] == "text" for part in content)
-    ):
-        return None
-    if text_of_bytes(block) is not None:
-        return None
-    return "unsupported_source", source_refused(block, "the wire takes documents as text")
+    if words_of(block) is None or block["source"].get("content") == []:
+        return "unsupported_source", "the wire takes documents as text"
+    return None
 
 
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported."""
-    text = _text_of(block, path, writing)
+    text = words_of(block) or ""
     spelt = writing.encoding_of(block).get(_AS)
+    report_sent(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
     if not text and spelt is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None
+    wire = write_item(_DOCUMENT, block, writing, path)
+    return wire["data"] if spelt == _BARE and wire.keys() == {"data"} and type(wire["data"]) is str else wire
+
+
+def _write_id(block: Block, writing: Writing, _: Path) -> Any:
+    identity = writing.owned(block).get("id", ABSENT)
+    if identity is ABSENT or writing.encoding_of(block).get("id") == _AGAIN or writing.is_free(identity):
+        return identity
+    return ABSENT
+
+
+def _write_data(block: Block, writing: Writing, path: Path) -> Any:
+    text = words_of(block) or ""
     media_type = block.get("media_type")
     parsed = parse_arguments(text) if media_type == _JSON else None
     described = {name: block[name] for name in _DESCRIBED if block.get(name) is not None}
     if parsed is not None and not described and arguments_text(parsed) == text and not _is_described(parsed):
-        data: Any = parsed
-    else:
-        if media_type != _TEXT:
-            message = "a document is a plain text here"
-            writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
-        data = text if spelt in (_BARE, _STRING) and not described else {"text": text, **described}
-    state = block.get("provider_state")
-    report_unsaid(block, _COVERED, writing.loss, path)
-    wire: Wire = {"data": data}
-    if state is None:
-        return wire
-    if not writing.endpoint.owns(state):
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        return wire
-    report_own_state(state, writing.loss, path)
-    if "id" in state and (writing.encoding_of(block).get("id") == _AGAIN or writing.is_free(state["id"])):
-        wire = {"id": state["id"], **wire}
-    wire.update(state.get("fields") or {})
-    return text if spelt == _BARE and wire.keys() == {"data"} and data is text else wire
+        return parsed
+    if media_type != _TEXT:
+        message = "a document is a plain text here"
+        writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
+    as_text = writing.encoding_of(block).get(_AS) in (_BARE, _STRING) and not described
+    return text if as_text else {"text": text, **described}
 
 
-def _text_of(block: Block, path: Path, writing: Writing) -> str:
-    source = block["source"]
-    if source["kind"] == "text":
-        report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-        text: str = source.get("data") or ""
-        return text
-    if (whole := text_of_bytes(block)) is None:
-        whole = "\n\n".join([part["text"] for part in source["content"]])
-    message = "a document has one text here"
-    value = {"kind": "text", "data": whole}
-    writing.loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
-    return whole
+_DOCUMENT: Final = Row(
+    {},
+    Member("id", ("provider_state",), _read_id, _write_id, null=True),
+    Member(
+        "data",
+        ("source", "media_type", "title", "context", "citations_enabled"),
+        _read_data,
+        _write_data,
+        needed=True,
+        null=True,
+    ),
+)

@@ -8,26 +8,23 @@ calls: what the model says before it calls is its plan, and on every other wire 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._envelope import envelop, open_envelope
-from interlingua.adapters._items import report_unsaid
-from interlingua.adapters._kit import (
-    MESSAGE_MEMBERS,
-    NOTHING,
-    Wire,
-    malformed,
-    report_foreign_state,
-    report_own_state,
+from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._messages import (
+    OF_MESSAGE,
+    OF_RESULT,
+    fill,
+    finish,
+    fold_role,
+    joined,
+    read_messages,
+    report_beside,
+    report_joined,
+    report_moves,
+    report_order,
+    result_message,
+    result_parts,
 )
-from interlingua.adapters._order import (
-    MESSAGE,
-    Wanted,
-    arranged,
-    longest_rising,
-    moves_behind,
-    moves_to,
-    note_disorder,
-    result_of,
-)
+from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
 from interlingua.adapters._spelling import LIST, Spelt, lone_text
 from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
@@ -38,11 +35,10 @@ from interlingua.adapters.cohere_chat.documents import (
     document_to_wire,
     last_of_user,
 )
-from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, left_out, part_from_wire, part_to_wire
+from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, part_from_wire, part_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path, pointer
 
@@ -63,16 +59,7 @@ _BESIDE: Final = "content"
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    if type(messages) is not list:
-        raise InvalidWire("messages must be a list", path="/messages", adapter=NAME)
-    read: list[Message] = []
-    try:
-        for message in messages:
-            read.append(message_from_wire(message, reading))
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, _RESULTS, reading.endpoint.state)
-    return read
+    return read_messages(messages, message_from_wire, reading, _RESULTS)
 
 
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
@@ -109,10 +96,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
-    loss = Loss()
-    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, loss)
+    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = message_to_wire(message, ("messages", 0), writing)
-    keep_item(message, raw, written, endpoint, loss.entries)
+    keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {
@@ -176,14 +162,10 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
     canonical = reading.result(wire_id)
-    block: Block = {"type": "tool_result", "tool_use_id": canonical or reading.orphan(wire_id)}
-    block["content"] = _content_from_wire(message, TOOL, reading)
-    if open_envelope(block["content"]):
-        block["is_error"] = True
-        reading.unusual = True
+    content = _content_from_wire(message, TOOL, reading)
     if canonical is None:
-        block["provider_state"] = reading.endpoint.state(id=wire_id)
-    return {"role": TOOL, "content": [block], "metadata": {"parent_tool_use_id": block["tool_use_id"]}}
+        return result_message(reading.orphan(wire_id), content, reading, wire_id)
+    return result_message(canonical, content, reading)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -209,9 +191,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     before = len(wires) - len(order)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
-    # last of all: what an entry names must still stand in its place
-    for position, to in moves_behind(order, messages):
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
+    report_moves(order, messages, _RESULTS, writing)
 
 
 def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
@@ -225,11 +205,8 @@ def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
-    role: str = message["role"]
+    role = fold_role(message["role"], path, writing)
     content: list[Block] = message["content"]
-    if role == "developer":
-        role = SYSTEM
-        writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
     if role == TOOL:
         wire = _result_to_wire(message, path, writing)
     elif role == ASSISTANT:
@@ -243,37 +220,11 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
             wire["content"] = _NOTHING_LEFT
             writing.emptied.append(int(path[1]))
         else:
-            wire["content"] = _fill((*path, "content"), writing)
-    return _finished(message, wire, path, writing)
+            wire["content"] = fill((*path, "content"), _NOTHING_LEFT, writing)
+    return wire if len(message) == 2 else finish(message, wire, OF_MESSAGE, writing, path)
 
 
 _NOTHING_LEFT: Final = "(empty)"
-
-
-def _fill(path: Path, writing: Writing, before: list[Block] | None = None) -> str:
-    """What stands where nothing is left of a message, behind documents that were read `before` it."""
-    value: list[Block] = [*(before or ()), {"type": "text", "text": _NOTHING_LEFT}]
-    writing.loss.replace(path, value, "filler", "representation", "the provider takes no empty message")
-    return _NOTHING_LEFT
-
-
-def _finished(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
-    """What all messages have: names and marks that have no place here, own members, and what nobody knows."""
-    if len(message) == 2:
-        return wire
-    state: dict[str, Any] | None = message.get("provider_state")
-    if state is not None:
-        if writing.endpoint.owns(state):
-            for name, value in (state.get("fields") or NOTHING).items():
-                wire.setdefault(name, value)
-            report_own_state(state, writing.loss, path)
-        else:
-            report_foreign_state(message, writing.endpoint, writing.loss, path)
-    report_unsaid(message, _COVERED, writing.loss, path)
-    return wire
-
-
-_COVERED: Final = MESSAGE_MEMBERS - {"name", "cache"}
 
 
 def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> list[Wire]:
@@ -283,7 +234,8 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
         where = (*path, index)
         if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
             if (refused := document_refused(block)) is not None:
-                left = left_out(block, where, writing, *refused)
+                code, why = refused
+                left = writing.loss.block(where, block, code, "lost", why)
                 parts += [] if left is None else [left]
             elif (document := document_to_wire(block, where, writing)) is not None:
                 writing.documents.append((int(path[1]), index, document))
@@ -332,7 +284,7 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
                 if "fields" not in block["provider_state"]:
                     del block["provider_state"]
             before = [{**block, "citations_enabled": True} for block in before] if cited else before
-        _fill(("messages", position, "content"), writing, before)
+        fill(("messages", position, "content"), _NOTHING_LEFT, writing, before)
 
 
 def _cites_nothing(writing: Writing) -> bool:
@@ -385,10 +337,7 @@ def _said_to_wire(content: list[Block], path: Path, writing: Writing, *, answer:
     cited = {index: content[index]["citations"] for index in said if content[index].get("citations")}
     if citations := citations_to_wire(cited, places, path, writing):
         wire["citations"] = citations
-    if stands != sorted(stands):
-        for position, to in moves_to(stands, longest_rising(stands), max(stands) + 1):
-            message = "the wire puts what is said first, and calls last"
-            writing.loss.move((*path, position), (*path, to), "reordered", "representation", message)
+    report_order(stands, path, writing)
     return wire
 
 
@@ -417,19 +366,9 @@ def _plan_to_wire(
             texts[index] = content[index]["text"]
     if not texts:
         return None
-    first, *others = sorted(texts)
-    whole = texts[first]
-    before = first
-    for index in others:
-        # pieces of one answer go on where the piece before ends
-        whole += ("" if before + 1 == index else "\n\n") + texts[index]
-        before = index
-    if others:
-        message = "the plan is one text"
-        writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", message)
-        for index in others:
-            writing.loss.drop((*path, index), "merged_turn", "representation", message)
-    return first, whole
+    whole = joined(sorted(texts.items()))
+    report_joined(sorted(texts), whole, path, writing)
+    return min(texts), whole
 
 
 def _uncited(block: Block) -> Block:
@@ -448,24 +387,8 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         for index, inner in enumerate(block["content"])
         if (part := part_to_wire(inner, (*where, "content", index), writing, TOOL)) is not None
     ]
-    failed = bool(block.get("is_error"))
     wire: Wire = {"role": TOOL, "tool_call_id": writing.result_id(block)}
-    if not parts and not failed:
-        parts = [{"type": "text", "text": _fill((*where, "content"), writing)}]
-    envelop(parts, "text", failed=failed)
-    wire["content"] = _content(parts)
-    if failed:
-        note = "the failure is told in the first line of the result"
-        writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)
+    wire["content"] = _content(result_parts(block, parts, "text", _NOTHING_LEFT, where, writing))
     if len(block) > 3:
-        state = block.get("provider_state")
-        if state is not None:
-            if writing.endpoint.owns(state):
-                report_own_state(state, writing.loss, where, fields=True)
-            else:
-                report_foreign_state(block, writing.endpoint, writing.loss, where)
-        report_unsaid(block, _RESULT, writing.loss, where)
+        report_beside(block, OF_RESULT, writing, where)
     return wire
-
-
-_RESULT: Final = frozenset(("type", "critical", "provider_state", "tool_use_id", "content", "is_error"))

@@ -6,14 +6,15 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import Wire, data_uri, report_unknown
-from interlingua.adapters._media import inline, is_fetched, is_image_source, refuses_image, sniff, source_refused
+from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, read_item, text, write_item
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._media import BYTES, IMAGES, WEB, located, model_refused
+from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, report_beside
+from interlingua.adapters._openai_parts import address, address_refused, is_plain
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
 from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
@@ -21,54 +22,10 @@ SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
 
 _PART: Final = "part"
 """The place of a document that stood in a message."""
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
 _DETAILS: Final = ("auto", "low", "high")
-_MEDIA_TYPES: Final = ("image/jpeg", "image/png", "image/webp", "image/gif")
 
 
 # ---------------------------------------------------------------------------------------------- rows
-
-
-def _read_url(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("url")
-    if (found := inline(raw)) is not None:
-        block["source"], block["media_type"] = {"kind": "base64", "data": found[1]}, found[0]
-    elif raw[:8].lower().startswith(("https://", "http://")):
-        block["source"] = {"kind": "url", "data": raw}
-    else:
-        raise TypeError("url")
-
-
-def _write_url(block: Item, writing: Writing, path: Path) -> str:
-    source = block["source"]
-    report_unknown(source, _SOURCE, writing.loss, (*path, "source"))
-    data: str = source["data"]
-    if source["kind"] == "base64":
-        media_type = block.get("media_type")
-        if media_type is None:
-            media_type = sniff("image", data)
-            message = "a data URI says the type of an image"
-            writing.loss.replace((*path, "media_type"), media_type, "required_default", "representation", message)
-        return data_uri(media_type, data)
-    if is_fetched(data, "image", writing.endpoint):
-        if block.get("media_type") is not None:
-            message = "an address says no type"
-            writing.loss.drop((*path, "media_type"), "unsupported_field", "representation", message)
-    else:
-        media_type, bare = inline(data) or ("", "")
-        value = {"kind": "base64", "data": bare}
-        message = "a data URI is written as the bytes that it holds"
-        writing.loss.replace((*path, "source"), value, "unsupported_source", "representation", message)
-        if block.get("media_type") != media_type:
-            writing.loss.replace((*path, "media_type"), media_type, "required_default", "representation", message)
-    return data
-
-
-def _read_detail(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("detail")
-    block["detail"] = raw
 
 
 def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
@@ -89,8 +46,8 @@ _IMAGE: Final = Row(
         "image_url",
         Row(
             {},
-            Member("url", ("source", "media_type"), _read_url, _write_url),
-            Member("detail", ("detail",), _read_detail, _write_detail),
+            address("url", WEB, BYTES),
+            by_rule("detail", ("detail",), str, _write_detail),
         ),
     ),
 )
@@ -127,15 +84,19 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
             return block if "text" in block else _refuse("thinking")
         case "image_url" if place == USER:
             block = read_item(_IMAGE, part, {"type": "image"}, reading)
-            reading.unusual = reading.unusual or block.get("media_type", "image/png") not in _MEDIA_TYPES
-            return block if "source" in block else _refuse("image_url")
+            source = block.get("source") or _refuse("image_url")
+            if source["kind"] == WEB and not source["data"][:8].lower().startswith(("https://", "http://")):
+                return _refuse("image_url")
+            usual = is_plain(block, reading.endpoint) and block.get("media_type", "image/png") in IMAGES
+            reading.unusual = reading.unusual or not usual
+            return block
         case "document" if place in (USER, TOOL) and part.keys() == {"type", "document"}:
             return document_from_wire(part["document"], reading, _PART)
         case kind:
             return _refuse(kind)
 
 
-def _refuse(kind: str) -> Block:
+def _refuse(kind: str) -> Any:
     raise TypeError(kind)
 
 
@@ -179,14 +140,13 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             document = document_to_wire(block, path, writing)
             return None if document is None else {"type": "document", "document": document}
         case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
-            report_unknown(block, OPAQUE_MEMBERS, writing.loss, path)
+            report_beside(block, OF_OPAQUE, writing, path)
             item: Wire = block["value"]
             return item
-        case "tool_use" | "tool_result" as kind if place != TOOL:
-            message = f"a {kind} does not stand in a message of this role"
-            raise InvalidRequest(message, path=pointer(path), adapter=writing.endpoint.adapter)
+        case "tool_use" | "tool_result" if place != TOOL:
+            raise misplaced(block, path, writing)
         case _:
-            return left_out(block, path, writing, *_no_place(block, writing))
+            return left_out(block, path, writing, *no_place(block, writing))
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
@@ -195,11 +155,6 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
         return True
     writing.loss.drop(path, "empty_content", "representation", "an empty text says nothing here")
     return False
-
-
-OPAQUE_MEMBERS: Final = frozenset(
-    ("type", "critical", "provider_state", "adapter", "provider", "origin", "kind", "value")
-)
 
 
 def is_own_item(block: Block, place: str, writing: Writing) -> bool:
@@ -227,32 +182,14 @@ def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
 
 
 def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
-    if writing.refuses("images", "image"):
-        return "unsupported_model", "the model takes no image"
-    media_type = block.get("media_type")
-    unknown = media_type is not None and "accepted_image_media_types" not in writing.capabilities
-    if unknown and media_type not in _MEDIA_TYPES:
+    if (refusal := model_refused(block, writing)) is not None:
+        return refusal
+    medium = located(block)
+    unknown = medium.media_type is not None and "accepted_image_media_types" not in writing.capabilities
+    if unknown and medium.media_type not in IMAGES:
         return "unsupported_source", "the provider takes no image of this type"
-    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
-        return "unsupported_source", "the model does not take this media type"
-    if block["source"]["kind"] not in ("base64", "url") or not is_image_source(block, writing.endpoint):
-        return "unsupported_source", source_refused(block, "the wire takes images by bytes or by a web address")
-    return None
-
-
-def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
-    """Code and message for a block that has no form."""
-    match block["type"]:
-        case "opaque":
-            return "foreign_state", "an item of another provider has no form here"
-        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owned(block):
-            return "foreign_state", "reasoning of another provider is not replayed"
-        case "thinking" | "redacted_thinking":
-            return "unsupported_block", "reasoning has no form in this place"
-        case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
-        case _:
-            return "unknown_block", "a block of a type that this version does not know"
+    reason = address_refused(block, medium, (WEB, BYTES), writing)
+    return None if reason is None else ("unsupported_source", reason)
 
 
 def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:

@@ -43,7 +43,7 @@ from interlingua.adapters._requests import (
     keep_names,
     keep_request,
     posted,
-    request_to_wire,
+    request_writer,
     tools_reader,
     unmeasured,
     unsaid_json,
@@ -78,7 +78,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return request_to_wire(request, endpoint, _written, speaks_json=True)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -94,6 +94,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(PATH, body)
+
+
+_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:

@@ -3,9 +3,8 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import not_in_pieces
-from interlingua.adapters._free_text import as_arguments
-from interlingua.adapters._kit import Event, Wire, arguments_text, data_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._kit import Event, Wire, data_of
+from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
 from interlingua.adapters.cohere_chat.responses import answer_id, end_to_wire, to_wire_response
@@ -17,9 +16,12 @@ from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DONE: Final = "[DONE]"
-_PIECES: Final = {"text": "text", "thinking": "thinking"}
-_FREE: Final = "free"
-"""A call whose arguments are free text, which becomes one argument when it is complete."""
+_PROSE: Final = ("text", "thinking")
+_DELTAS: Final[dict[str, Wire]] = {
+    "text": {"content": {"text": TEXT}},
+    "thinking": {"content": {"thinking": TEXT}},
+    "tool_use": {"tool_calls": {"function": {"arguments": TEXT}}},
+}
 
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
@@ -28,21 +30,15 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
 
 
 class _Writer(Writer):
-    """How many parts and calls have begun."""
+    """One answer, whose parts and calls are numbered."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint)
+        super().__init__(endpoint, _DELTAS)
         self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
-        self.parts = 0
-        self.calls = 0
 
-    def _event(self, kind: str, index: int | None = None, **message: Any) -> None:
-        data: Wire = {"type": kind}
-        if index is not None:
-            data["index"] = index
-        if message:
-            data["delta"] = {"message": message}
-        self.put(kind, data)
+    def _event(self, kind: str, index: int, **message: Any) -> None:
+        delta = {"delta": {"message": message}} if message else {}
+        self.put(kind, {"type": kind, "index": index, **delta})
 
     def start(self, event: Event) -> None:
         """The message, without anything in it."""
@@ -54,49 +50,32 @@ class _Writer(Writer):
 
     def begin(self, told: OpenBlock) -> None:
         """A part begins, or a call. What has no pieces is told when it is whole."""
-        if told.kind in _PIECES:
-            told.number, self.parts = self.parts, self.parts + 1
+        if told.kind in _PROSE:
+            told.number = self.number("content")
             self._event("content-start", told.number, content={"type": told.kind, told.kind: ""})
-            self.more(told, told.block.get("text", ""))
         elif told.kind == "tool_use":
-            told.number, self.calls = self.calls, self.calls + 1
+            told.number = self.number("tool_calls")
             written = self._written(told.begun)["tool_calls"][0]
             call = {**written, "function": {**written["function"], "arguments": ""}}
             self._event("tool-call-start", told.number, tool_calls=call)
             if told.begun.get("kind") == "custom":
-                told.kind = _FREE
-
-    def unsaid(self, told: OpenBlock, call: Wire) -> str:
-        """The arguments of a call of which nothing was said."""
-        if told.kind == _FREE:
-            told.kind, told.template = "tool_use", None
-            return arguments_text(as_arguments(call.get("input_raw")))
-        return super().unsaid(told, call)
+                told.kind = FREE
 
     def _written(self, block: dict[str, Any]) -> Wire:
         return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
 
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""
-        if told.kind in _PIECES:
-            message: Wire = {"content": {told.kind: TEXT}}
-            return "content-delta", {
-                "type": "content-delta",
-                "index": told.number,
-                "delta": {"message": message},
-            }
-        if told.kind != "tool_use":
-            return None
-        message = {"tool_calls": {"function": {"arguments": TEXT}}}
-        return "tool-call-delta", {"type": "tool-call-delta", "index": told.number, "delta": {"message": message}}
+        name = "content-delta" if told.kind in _PROSE else "tool-call-delta"
+        return name, {"type": name, "index": told.number, "delta": {"message": said}}
 
     def end(self, told: OpenBlock) -> None:
         """What a text cites, and its end; a part that is the provider's own comes whole."""
-        if told.kind in ("tool_use", _FREE):
+        if told.kind in ("tool_use", FREE):
             self._event("tool-call-end", told.number)
             return
         written = self._written(told.block)
-        if told.kind in _PIECES:
+        if told.kind in _PROSE:
             for number, citation in enumerate(written.get("citations", ())):
                 if "content_index" in citation:
                     citation = {**citation, "content_index": told.number}
@@ -104,14 +83,11 @@ class _Writer(Writer):
                 self._event("citation-end", number)
             self._event("content-end", told.number)
             return
-        for part in written.get("content") or ():
-            told.number, self.parts = self.parts, self.parts + 1
-            self._event("content-start", told.number, content=part)
-            self._event("content-end", told.number)
-        for call in written.get("tool_calls", ()):
-            told.number, self.calls = self.calls, self.calls + 1
-            self._event("tool-call-start", told.number, tool_calls=call)
-            self._event("tool-call-end", told.number)
+        for member, name in (("content", "content"), ("tool_calls", "tool-call")):
+            for whole in written.get(member) or ():
+                number = self.number(member)
+                self._event(f"{name}-start", number, **{member: whole})
+                self._event(f"{name}-end", number)
 
     def complete(self, response: dict[str, Any]) -> None:
         """How it ended and what it took, and the mark behind all events."""

@@ -12,28 +12,6 @@ from interlingua.canonical.loss import Loss
 NAME: Final = "cohere_chat"
 PATH: Final = "/v2/chat"
 
-FINISH: Final = {
-    "COMPLETE": "stop",
-    "STOP_SEQUENCE": "stop_sequence",
-    "MAX_TOKENS": "length",
-    "ERROR_LIMIT": "length",
-    "TOOL_CALL": "tool_calls",
-    "ERROR": "error",
-    "TIMEOUT": "error",
-    "ERROR_TOXIC": "content_filter",
-    "USER_CANCEL": "cancelled",
-}
-"""Why an answer ended; any other word is `other`."""
-
-FINISH_BACK: Final = {
-    "stop": "COMPLETE",
-    "stop_sequence": "STOP_SEQUENCE",
-    "length": "MAX_TOKENS",
-    "tool_calls": "TOOL_CALL",
-    "error": "ERROR",
-}
-"""What is written for an answer of another provider; everything else is `OTHER`, never told as a clean end."""
-
 CHOICES: Final = BiMap({"required": "REQUIRED", "none": "NONE"})
 """The words of `tool_choice`; without one the model calls as it likes."""
 

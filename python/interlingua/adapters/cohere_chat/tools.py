@@ -23,8 +23,9 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.cohere_chat.parts import OPAQUE_MEMBERS, is_own_item, opaque
+from interlingua.adapters.cohere_chat.parts import is_own_item, opaque
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -266,7 +267,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if block["type"] == "opaque":
-        report_unknown(block, OPAQUE_MEMBERS, writing.loss, path)
+        report_beside(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
     if block.get("kind", "function") != "function":

@@ -6,29 +6,15 @@ Writing: results follow their calls directly, in one content and in the order of
 of its own; instructions stand in `systemInstruction`, later ones marked in a user turn.
 """
 
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_foreign_state, report_unknown, within
-from interlingua.adapters._order import (
-    INSTRUCTIONS,
-    PLAIN,
-    Order,
-    arranged,
-    drop_leading,
-    fold_role,
-    leading_count,
-    marked_blocks,
-    moves_behind,
-)
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._media import KINDS
+from interlingua.adapters._order import INSTRUCTIONS, Order
 from interlingua.adapters._requests import unmeasured
-from interlingua.adapters._verbatim import (
-    Items,
-    is_imprinted,
-    keep_item,
-    keep_nothing,
-    put_back_item,
-    says_only_how_it_came,
-)
+from interlingua.adapters._turns import FILLER, Turns
+from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     SYSTEM,
@@ -37,13 +23,11 @@ from interlingua.adapters.gemini_generate.context import (
     Writing,
     generation,
     members_to_wire,
-    report_cache,
 )
-from interlingua.adapters.gemini_generate.media import MEDIA
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
-from interlingua.adapters.gemini_generate.tables import FILLER, RESULTS, SENTINEL, UNREADABLE
+from interlingua.adapters.gemini_generate.tables import SENTINEL
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import CannotAdapt, InvalidRequest, InvalidWire
+from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Loss, Path, pointer
 
@@ -171,68 +155,7 @@ def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
     return found or [{"role": "user", "content": []}]
 
 
-# ---------------------------------------------------------------------------------------------- to the wire: beside the parts
-
-
-def _is_plain(message: Message) -> bool:
-    """Whether there is nothing to write or to report around the content of a message."""
-    if len(message) == 2 or within(message, PLAIN):
-        return True
-    return within(message, _WITH_STATE) and says_only_how_it_came(message)
-
-
-_WITH_STATE: Final = PLAIN | {"provider_state"}
-
-
-def report_members(message: Message, writing: Writing, path: Path) -> None:
-    """What a message holds beside role and content."""
-    if _is_plain(message):
-        return
-    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
-    if message.get("name") is not None:
-        writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
-    report_cache(message, writing, path)
-    report_foreign_state(message, writing.endpoint, writing.loss, path)
-
-
-def report_joined(message: Message, writing: Writing, path: Path) -> None:
-    """Reports the members of a message that travels in the content of another one."""
-    for name in writing.owned(message).get("fields") or ():
-        where = (*path, "provider_state", "fields", name)
-        writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
-
-
-def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Read | None" = None) -> None:
-    """Writes `systemInstruction` and `contents`; `read` are those from which the messages were just read."""
-    messages: list[Message] = request["messages"]
-    if not messages and not writing.had_quirk("messages", "empty_content"):
-        raise InvalidRequest("a conversation needs at least one message", path="/messages")
-    merges: list[tuple[Path, Path]] = []
-    first = _leading_to_wire(request, body, merges, writing, read=read)
-    said_before = [*writing.loss.entries]
-    order = _in_order(messages, first, writing)
-    contents = _contents(messages, order, writing)
-    body["contents"] = contents.wires
-    if read is not None:
-        items = Items(messages, "messages", writing.endpoint, writing.loss)
-        instructions = 0 if read.instructions is None else 1
-        items.keep(read.contents, read.made(instructions), contents.wires, contents.of())
-        return
-    if contents.stated or not isinstance(order, range):
-        items = Items(messages, "messages", writing.endpoint, writing.loss)
-        body["contents"] = items.put_back(contents.wires, contents.of())
-        if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
-            # an edit: by what results are called they would be read as those of other calls
-            writing.begin_again(said_before)
-            order = _in_order(messages, first, writing, as_read=False)
-            contents = _contents(messages, order, writing)
-            body["contents"] = items.put_back(contents.wires, contents.of(), apart=contents.otherwise())
-    if order and not (writing.same_origin and writing.encoding.get("call_first")) and begins_with_call(messages, order):
-        body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
-        message = "the target takes no call before a user turn: a filler stands before it"
-        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
-        writing.loss.move(("filler",), ("messages", order[0]), "filler", "representation", message)
-    _report_order(merges, contents, writing)
+# ---------------------------------------------------------------------------------------------- to the wire
 
 
 class Read(NamedTuple):
@@ -255,201 +178,152 @@ def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
     state = reading.state(encoding={"names": sorted(reading.names)})
     writing = Writing({"messages": [message], "provider_state": state}, unmeasured(reading.endpoint), Loss())
-    written = _contents([message], range(1), writing).wires[0]
-    keep_item(message, raw, written, reading.endpoint, writing.loss.entries)
+    contents = _Contents([message], writing)
+    contents.write_messages()
+    contents.demand_signatures(writing.model)
+    keep_item(message, raw, contents.wires[0], reading.endpoint, writing.loss.entries)
 
 
-def _contents(messages: list[Message], order: Order, writing: Writing) -> "_Contents":
-    """The contents of messages in an order."""
-    contents = _Contents(messages, order, writing)
-    signed = _signed_from(messages, order, writing)
-    position = 0
-    try:
-        for position in order:
-            contents.add(position, demand=signed is not None and position > signed)
-    except UNREADABLE as problem:
-        message = "the message lacks a member or has one of a wrong type"
-        raise InvalidRequest(message, path=pointer(("messages", position))) from problem
-    contents.release(("messages", len(messages)))
-    return contents
-
-
-def _report_order(merges: list[tuple[Path, Path]], contents: "_Contents", writing: Writing) -> None:
-    """The entries about whole messages and blocks, while each stands where it was written: merges first."""
-    for path, to in merges:
-        writing.loss.merge(path, to, "merged_turn", "representation", "neighbouring instructions travel as one")
-    for path, to in writing.moves:
-        if len(path) > 2:
-            writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
-    for path, left, to in contents.released:
-        message = "results of this model hold text alone: the medium travels in the next user content"
-        value = {"type": "text", "text": left}
-        writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
-    for path, to in writing.moves:
-        if len(path) == 2:
-            message = "results follow their calls directly, in the order of the calls"
-            writing.loss.move(path, to, "reordered", "representation", message)
-
-
-# ---------------------------------------------------------------------------------------------- to the wire: leading instructions
-
-
-def _leading_to_wire(
-    request: dict[str, Any], body: Wire, merges: list[tuple[Path, Path]], writing: Writing, *, read: Read | None
-) -> int:
-    """Writes `systemInstruction` from the request's own instructions and the messages before all others; gives their number."""
+def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: Read | None = None) -> None:
+    """Writes `systemInstruction` and `contents`; `read` are those from which the messages were just read."""
     messages: list[Message] = request["messages"]
-    count = leading_count(messages, writing)
-    reported = len(writing.loss.entries)
-    parts: list[Wire] = []
-    anchor: Path | None = None
-    if request.get("system"):
-        anchor = ("system",)
-        parts = parts_to_wire(request["system"], SYSTEM, writing, anchor)
-    for position in range(count):
-        message, path = messages[position], ("messages", position)
-        parts += parts_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
-        report_members(message, writing, path)
-        fold_role(message, path, writing)
-        if anchor is None:
-            anchor = path
-        else:
-            merges.append((path, anchor))
-    alone = count == 1 and anchor == ("messages", 0)
-    wire: Wire | None = {"parts": parts} if parts else None
-    if wire is None:
-        merges.clear()
-        drop_leading(count, writing)
-    elif alone:
-        members_to_wire(messages[0], wire, CONTENT, writing, ("messages", 0))
-    else:
-        for position in range(count):
-            report_joined(messages[position], writing, ("messages", position))
-    if alone:
-        entries = writing.loss.entries[reported:]
-        if read is None:
-            wire = put_back_item(messages[0], wire, writing.endpoint, entries, writing.loss)
-        else:
-            keep_item(messages[0], read.instructions, wire, writing.endpoint, entries)
-    if wire is not None:
-        body["systemInstruction"] = wire
-    return count
+    contents = _Contents(messages, writing)
+    contents.write_leading(request, body)
+    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    if contents.first and not request.get("system"):
+        _settle_leading(items, body, contents.first, read)
+    said_before = [*writing.loss.entries]
+    contents.arrange()
+    contents.write_messages()
+    contents.demand_signatures(writing.model)
+    body["contents"] = contents.wires
+    if read is not None:
+        items.keep(read.contents, read.made(contents.first), contents.wires, contents.of)
+        return
+    if not isinstance(contents.order, range) or any("provider_state" in message for message in messages):
+        body["contents"] = items.put_back(contents.wires, contents.of)
+        if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
+            # an edit: by what results are called they would be read as those of other calls
+            writing.begin_again(said_before)
+            contents.wires, contents.of = [], []
+            contents.arrange(as_read=False)
+            contents.write_messages()
+            contents.demand_signatures(writing.model)
+            body["contents"] = items.put_back(contents.wires, contents.of, apart=contents.otherwise())
+    if contents.wires and not writing.encoding.get("call_first") and begins_with_call(messages, contents.order):
+        body["contents"] = [{"role": USER, "parts": [{"text": FILLER}]}, *body["contents"]]
+        message = "the target takes no call before a user turn: a filler stands before it"
+        writing.loss.replace(("filler",), {"type": "text", "text": FILLER}, "filler", "representation", message)
+        writing.loss.move(("filler",), ("messages", contents.order[0]), "filler", "representation", message)
+    writing.report_merges()
+    contents.report_media()
+    writing.report_moves()
 
 
-# ---------------------------------------------------------------------------------------------- to the wire: contents
+def _settle_leading(items: Items, body: Wire, count: int, read: Read | None) -> None:
+    """Puts the instructions back as they came; keeps those that were just read."""
+    of = [range(count)]
+    written: Wire | None = body.get("systemInstruction")
+    if read is not None:
+        items.keep([read.instructions], of, [written], of)
+    elif found := items.put_back([written], of)[0]:
+        body["systemInstruction"] = found
 
 
-class _Contents:
-    """Puts messages together to contents."""
+class _Contents(Turns[Writing]):
+    """Contents: each message is one of its own, but for results of one turn, which are one together. Media that cannot stand in
+    results go into a user content behind them."""
 
-    def __init__(self, messages: list[Message], order: Order, writing: Writing) -> None:
-        self.messages: Final = messages
-        self.order: Final = order
-        self.writing: Final = writing
-        self.wires: list[Wire] = []
-        self.joined: set[int] = set()  # the messages that travel in the content before
-        self.added: list[int] = []  # where contents stand that say no message
-        self.stated = False  # whether a message has a provider state
-        self.answered = False  # whether there are results
+    __slots__ = ("released",)
+
+    def __init__(self, messages: list[Message], writing: Writing) -> None:
+        super().__init__(messages, writing, parts_to_wire, result_to_wire, "parts", MODEL, joins=False)
+        self.late = writing.outside
         self.released: list[tuple[Path, str, Path]] = []
-        self.previous = ""  # role of the message before
-        self.step_begun = False
 
-    def add(self, position: int, *, demand: bool) -> None:
-        """Writes one message. `demand`: a step that begins here needs a signature."""
-        message, writing = self.messages[position], self.writing
-        role: str = message["role"]
-        blocks: list[Block] = message["content"]
-        if role == "user" and len(message) == 2 and len(blocks) == 1 and not writing.outside:
-            block = blocks[0]
-            if len(block) == 2 and block["type"] == "text" and block["text"]:  # the usual turn, on a straight way
-                self.wires.append({"role": USER, "parts": [{"text": block["text"]}]})
-                self.previous, self.step_begun = role, False
-                return
-        path: Path = ("messages", position)
-        self.stated = self.stated or "provider_state" in message
-        if writing.outside and role != "tool":
-            # a message that moves takes its place behind the media
-            self.release(next((to for moved, to in writing.moves if moved == path), path))
-        if role == "assistant":
-            writing.message = message
-            parts = parts_to_wire(blocks, MODEL, writing, ("messages", position, "content"))
-            if demand:
-                self._demand_signature(blocks, parts, path)
-        elif role == "tool":
-            self.answered = True
-            parts = [result_to_wire(blocks[0], writing, ("messages", position, "content", 0))]
-        elif role == "user":
-            parts = parts_to_wire(blocks, USER, writing, ("messages", position, "content"))
-        else:
-            parts = parts_to_wire(marked_blocks(message, path, writing), USER, writing, (*path, "content"))
-        if role != "assistant":
-            self.step_begun = False
-        if parts and not (role == "tool" == self.previous) and _is_plain(message):
-            self.wires.append({"role": MODEL if role == "assistant" else USER, "parts": parts})
-        else:
-            self._put(MODEL if role == "assistant" else USER, parts, position)
-            report_members(message, writing, path)
-        self.previous = role
+    def put_system(self, content: list[Wire], body: Wire) -> Wire:
+        body["systemInstruction"] = wire = {"parts": content}
+        return wire
 
-    def _put(self, role: str, parts: list[Wire], position: int) -> None:
-        message, writing = self.messages[position], self.writing
-        path: Path = ("messages", position)
-        if message["role"] == "tool" == self.previous:
-            self.wires[-1]["parts"] += parts
-            self.joined.add(position)
-            report_joined(message, writing, path)
-            return
-        if not parts:
-            filler = [{"type": "text", "text": FILLER}]
-            writing.loss.replace(
-                (*path, "content"), filler, "filler", "representation", "the target takes no empty turn"
-            )
-            parts = [{"text": FILLER}]
-        wire: Wire = {"role": role, "parts": parts}
-        self.wires.append(wire)
-        if "provider_state" in message:
-            members_to_wire(message, wire, CONTENT, writing, path)
+    def put_members(self, state: Block, wire: Wire, path: Path) -> None:
+        members_to_wire(state, wire, CONTENT, self.writing, path)
 
-    def release(self, to: Path) -> None:
-        """Media that could not stand in the results before go into a user content of their own."""
-        if not self.writing.outside:
-            return
-        self.added.append(len(self.wires))
-        self.wires.append({"role": USER, "parts": [part for _, _, part in self.writing.outside]})
-        self.released += [(path, left, to) for path, left, _ in self.writing.outside]
-        self.writing.outside.clear()
+    def travels(self, message: Message, path: Path) -> None:
+        for name in self.writing.owned(message).get("fields") or ():
+            where = (*path, "provider_state", "fields", name)
+            self.writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
 
-    def _demand_signature(self, blocks: list[Any], parts: list[Wire], path: Path) -> None:
-        """Puts the documented stand-in on the first call of a step whose signature does not exist."""
-        for index, block in enumerate(blocks):
-            if block["type"] != "tool_use":
-                continue
-            if self.step_begun:
-                return
-            self.step_begun = True
-            # an item that could not be read may be called so, too
-            part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
-            if "thoughtSignature" not in part:
-                part["thoughtSignature"] = SENTINEL
-                where = (*path, "content", index, "provider_state", "signature")
-                message = "the target demands a signature here, and there is none: a stand-in is sent"
-                self.writing.loss.replace(where, SENTINEL, "required_default", "representation", message)
-            return
+    def pinned(self) -> Collection[int]:
+        """The last result of each turn whose media go behind its results: nothing else moves to that place.
 
-    def of(self) -> list[tuple[int, ...]]:
-        """The positions of the messages that each content says."""
-        if not self.joined and not self.added:
-            return [(position,) for position in self.order]
-        of: list[tuple[int, ...]] = []
+        Raises `CannotAdapt` where a result came when the model had spoken again: there are then two reasons for one place.
+        """
+        messages, writing = self.messages, self.writing
+        if writing.takes_media_in_results() or not any(map(_holds_media, messages)):
+            return []
+        pinned: list[int] = []
+        last, late, media = -1, -1, False
         for position in self.order:
-            if position in self.joined:
-                of[-1] = (*of[-1], position)
-            else:
-                of.append((position,))
-        for position in self.added:
-            of.insert(position, ())
-        return of
+            if messages[position]["role"] != "assistant":
+                late = max(late, position)
+            elif position < late:
+                why = "a result came when the model had spoken again, and media of results travel behind them to this model"
+                raise CannotAdapt(why, path=pointer(("messages", late)), adapter=writing.endpoint.adapter)
+            if messages[position]["role"] == "tool":
+                last, media = position, media or _holds_media(messages[position])
+            elif media:
+                pinned.append(last)
+                media = False
+        return [*pinned, last] if media else pinned
+
+    def put_late(self, position: int) -> None:
+        """Media that could not stand in the results before go into a user content of their own."""
+        writing = self.writing
+        # a message that moves takes its place behind the media
+        before = next((to for moved, to, *_ in writing.moves if moved == position), position)
+        self.wires.append({"role": USER, "parts": [part for _, _, part in writing.outside]})
+        self.of.append([])
+        self.released += [(path, left, ("messages", before)) for path, left, _ in writing.outside]
+        writing.outside.clear()
+
+    def demand_signatures(self, model: str) -> None:
+        """Puts the documented stand-in on the first call of every step behind the last message of the user, where a model demands
+        signatures and there is none."""
+        if not self.wires or not demands_signatures(self.writing.endpoint, model):
+            return
+        last = max((at for at in self.order if self.messages[at]["role"] not in ("assistant", "tool")), default=-1)
+        begun = False
+        for wire, of in zip(self.wires, self.of, strict=True):
+            if wire["role"] != MODEL:
+                begun = False
+            elif not begun and of[0] > last:
+                begun = self._is_signed(wire["parts"], of[0])
+
+    def _is_signed(self, parts: list[Wire], position: int) -> bool:
+        """Signs the first call of a content; False where it has none."""
+        for index, block in enumerate(self.messages[position]["content"]):
+            if block["type"] == "tool_use":
+                # an item that could not be read may be called so, too
+                part = next(part for part in parts if "functionCall" in part and is_call(part, self.writing))
+                if "thoughtSignature" not in part:
+                    part["thoughtSignature"] = SENTINEL
+                    where = ("messages", position, "content", index, "provider_state", "signature")
+                    why = "the target demands a signature here, and there is none: a stand-in is sent"
+                    self.writing.loss.replace(where, SENTINEL, "required_default", "representation", why)
+                return True
+        return False
+
+    def report_media(self) -> None:
+        """Reports media that stand behind the texts of their results, or behind the results."""
+        writing = self.writing
+        for path, to in writing.media_moves:
+            writing.loss.move(path, to, "reordered", "representation", "media follow the text of a result")
+        for path, left, to in self.released:
+            message = "results of this model hold text alone: the medium travels in the next user content"
+            value = {"type": "text", "text": left}
+            writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
+
+    # ------------------------------------------------------------------------------------------ whose results they are
 
     def otherwise(self) -> set[int]:
         """The messages of contents that may have come with results which do not say by name or id whose they are."""
@@ -464,7 +338,7 @@ class _Contents:
         """Whether results may be read as those of other calls where contents were put back."""
         if not isinstance(self.order, range):
             return self.writing.same_origin
-        return self.answered and bool(self.otherwise())
+        return any(self.messages[position]["role"] == "tool" for position in self.order) and bool(self.otherwise())
 
     def are_paired(self, wires: list[Wire]) -> bool:
         """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""
@@ -474,9 +348,6 @@ class _Contents:
         said = _calls_and_results([self.messages[position] for position in self.order])
         pairs = set(zip(read, said, strict=False))
         return len(read) == len(said) and len(pairs) == len(set(read)) == len(set(said))
-
-
-# ---------------------------------------------------------------------------------------------- order
 
 
 def _calls_and_results(messages: list[Message]) -> list[str]:
@@ -491,43 +362,8 @@ def _calls_and_results(messages: list[Message]) -> list[str]:
     return found
 
 
-def _in_order(messages: list[Message], first: int, writing: Writing, *, as_read: bool = True) -> Order:
-    """The positions of messages as the wire wants them; what was read in another order stays in it."""
-    order = arranged(messages, RESULTS, writing, first, as_read=as_read)
-    if isinstance(order, range):
-        return order
-    pinned = _before_media(messages, order, writing)
-    writing.moves += [
-        (("messages", position), ("messages", to)) for position, to in moves_behind(order, messages, first, pinned)
-    ]
-    return order
-
-
-def _before_media(messages: list[Message], order: Order, writing: Writing) -> list[int]:
-    """The last result of each turn whose media go behind its results: nothing else moves to that place.
-
-    Raises `CannotAdapt` where a result came when the model had spoken again: there are then two reasons for one place.
-    """
-    if writing.takes_media_in_results() or not any(map(_holds_media, messages)):
-        return []
-    pinned: list[int] = []
-    last, late, media = -1, -1, False
-    for position in order:
-        if messages[position]["role"] != "assistant":
-            late = max(late, position)
-        elif position < late:
-            why = "a result came when the model had spoken again, and media of results travel behind them to this model"
-            raise CannotAdapt(why, path=pointer(("messages", late)), adapter=writing.endpoint.adapter)
-        if messages[position]["role"] == "tool":
-            last, media = position, media or _holds_media(messages[position])
-        elif media:
-            pinned.append(last)
-            media = False
-    return [*pinned, last] if media else pinned
-
-
 def _holds_media(message: Message) -> bool:
-    return message["role"] == "tool" and any(block["type"] in MEDIA for block in message["content"][0]["content"])
+    return message["role"] == "tool" and any(block["type"] in KINDS for block in message["content"][0]["content"])
 
 
 def begins_with_call(messages: list[Message], order: Order) -> bool:
@@ -550,14 +386,3 @@ def demands_signatures(endpoint: Endpoint, model: str) -> bool:
     """Whether a model demands signatures of its calls."""
     demanded = endpoint.capabilities.get("thought_signatures")
     return generation(model, 0) > 2 if demanded is None else demanded is True
-
-
-def _signed_from(messages: list[Message], order: Order, writing: Writing) -> int | None:
-    """The last user message: behind it the model demands a signature on the first call of every step. None: nowhere."""
-    if not order or not demands_signatures(writing.endpoint, writing.model):
-        return None
-    last = -1
-    for position in order:
-        if messages[position]["role"] not in ("assistant", "tool"):
-            last = position
-    return last

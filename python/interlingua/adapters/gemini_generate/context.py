@@ -4,12 +4,13 @@ stands beside that which an item says, both ways: fields and signatures.
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _writing
+from interlingua.adapters import _turns
 from interlingua.adapters._as_read import RESULT_MEDIA
-from interlingua.adapters._items import ABSENT, Member, report_unsaid
-from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling, report_foreign_state
+from interlingua.adapters._items import ABSENT, Member
+from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -107,17 +108,16 @@ class Reading:
 # ---------------------------------------------------------------------------------------------- writing
 
 
-class Writing(_writing.Writing):
+class Writing(_turns.Writing):
     """The target and the report, with the calls written so far."""
 
-    __slots__ = ("calls", "message", "model", "moves", "outside")
+    __slots__ = ("calls", "media_moves", "model", "outside")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss, model: str | None = None) -> None:
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME)
         self.model = model or ""
         self.whole = self.same_origin and "message" in source
-        self.message: dict[str, Any] = {}
-        self.moves: list[tuple[Path, Path]] = []
+        self.media_moves: list[tuple[Path, Path]] = []
         self.outside: list[tuple[Path, str, Wire]] = []
         self.calls: dict[str, tuple[str, str | None]] = {}
 
@@ -133,6 +133,7 @@ class Writing(_writing.Writing):
         """Forgets what was written of the contents; `entries` are those that had been reported before."""
         self.loss.entries[:] = entries
         self.calls.clear()
+        self.media_moves.clear()
         self.moves.clear()
 
     def generation(self, unknown: int, *members: str) -> int:
@@ -193,21 +194,14 @@ def kind_of(part: Wire) -> str:
 # ---------------------------------------------------------------------------------------------- beside what an item says, to the wire
 
 
-def placeholder_or_drop(block: Block, writing: Writing, path: Path, code: str, message: str) -> Wire | None:
-    """Reports a block that is not carried; the part that stands for it, where the policy asks for one."""
-    text = writing.loss.block(path, block, code, "lost", message)
-    return None if text is None else {"text": text["text"]}
-
-
 def report_cache(item: dict[str, Any], writing: Writing, path: Path) -> None:
     """Reports a mark for the cache."""
     if item.get("cache") is not None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
 
 
-def members_to_wire(item: dict[str, Any], wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> None:
+def members_to_wire(state: Mapping[str, Any], wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> None:
     """Adds to an item that is no part what its own state holds for this wire, but for members that are `said` otherwise."""
-    state = writing.owned(item)
     if state.get("signature"):
         where = (*path, "provider_state", "signature")
         writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
@@ -219,20 +213,6 @@ def members_to_wire(item: dict[str, Any], wire: Wire, said: frozenset[str], writ
 
 
 _SAID: Final = "the canonical member says it already"
-
-
-_EVERY_BLOCK: Final = frozenset(("type", "critical", "provider_state"))
-
-
-def report_beside(block: Block, known: frozenset[str], message: str, writing: Writing, path: Path) -> None:
-    """Reports what stands beside that which a block without members of its own says."""
-    report_unsaid(block, _EVERY_BLOCK | known, writing.loss, path)
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
-    state = writing.owned(block)
-    if state.get("signature"):
-        writing.loss.drop((*path, "provider_state", "signature"), "unsupported_field", "lost", message)
-    for name in state.get("fields") or ():
-        writing.loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
 # ---------------------------------------------------------------------------------------------- members of all parts

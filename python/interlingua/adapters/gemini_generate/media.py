@@ -1,7 +1,7 @@
 """
 Media both ways: `inlineData` and `fileData` are images, audio, video and documents.
 
-Base64 is taken as it is: it is never decoded but for its first bytes, where nothing says what it is.
+Base64 is taken as it is: it is never decoded.
 """
 
 import base64
@@ -9,9 +9,27 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, write_item
-from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
-from interlingua.adapters._media import WORKSPACE, is_fetched, may_be_base64
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, write_item
+from interlingua.adapters._kit import Wire, severity_of
+from interlingua.adapters._media import (
+    ALIASES,
+    BYTES,
+    FILE,
+    KINDS,
+    TEXT,
+    USUAL,
+    WEB,
+    Medium,
+    as_sent,
+    bare_type,
+    is_fetched,
+    located,
+    may_be_base64,
+    report_sent,
+    sniff,
+    source_refused,
+    with_source,
+)
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     NO_THOUGHT,
@@ -22,35 +40,28 @@ from interlingua.adapters.gemini_generate.context import (
     Block,
     Reading,
     Writing,
-    placeholder_or_drop,
-    report_cache,
 )
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
-
-MEDIA: Final = ("image", "audio", "video", "document")
-_EXTRAS: Final = ("detail", "transcript", "name", "title", "context", "citations_enabled")
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
 _OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
 _IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
 _DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
+_TAKES: Final = (BYTES, WEB, FILE)
 
 
 def _block_type(media_type: str | None, uri: str = "") -> str:
     """The block that a medium is."""
     if media_type is None:
         return "video" if uri.startswith(_VIDEOS) else "document"
-    return _BLOCK_TYPES.get(media_type.partition("/")[0].lower(), "document")
-
-
-_BLOCK_TYPES: Final = {"image": "image", "audio": "audio", "video": "video"}
+    kind = media_type.partition("/")[0].lower()
+    return kind if kind in KINDS else "document"
 
 
 def _uri_kind(uri: str) -> str:
     """A file that the provider keeps has an id, anything else an address."""
-    return "file_id" if uri.startswith(_OWN_FILES) or "://" not in uri else "url"
+    return FILE if uri.startswith(_OWN_FILES) or "://" not in uri else WEB
 
 
 def _plain_base64(data: str) -> str:
@@ -66,17 +77,15 @@ def _plain_base64(data: str) -> str:
 def inline_from_wire(part: Wire, place: str, reading: Reading) -> Block:
     """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     kind = _block_type(part["inlineData"]["mimeType"])
-    read = read_item(_INLINE_IMAGE if kind == "image" else _INLINE, part, {"type": kind}, reading)
-    media_type, data = read["media_type"], read.pop("data")
-    if not data or not MEDIA_TYPE.fullmatch(media_type):
-        raise TypeError("inlineData")
+    block = with_source(read_item(_INLINE[kind == "image"], part, {"type": kind}, reading), reading.endpoint)
+    media_type, data = block["media_type"], block["source"]["data"]
     plain = _plain_base64(data)
-    if not may_be_base64(plain):
+    if not data or not MEDIA_TYPE.fullmatch(media_type) or not may_be_base64(plain):
         raise TypeError("inlineData")
-    read["source"] = {"kind": "base64", "data": plain}
+    block["source"]["data"] = plain
     if plain != data or not _is_usual(media_type, place):
         reading.unusual = True
-    return read
+    return block
 
 
 def file_from_wire(part: Wire, place: str, reading: Reading) -> Block:
@@ -85,13 +94,11 @@ def file_from_wire(part: Wire, place: str, reading: Reading) -> Block:
     if media_type is not None and not MEDIA_TYPE.fullmatch(media_type):
         raise TypeError("fileData")
     kind = _block_type(media_type, uri)
-    read = read_item(_FILE_IMAGE if kind == "image" else _FILE, part, {"type": kind}, reading)
-    read["source"] = {"kind": _uri_kind(uri), "data": read.pop("data")}
-    if read["source"]["kind"] == "file_id":
-        read["source"]["provider"] = reading.provider
+    block = read_item(_FILE[kind == "image"], part, {"type": kind, "kind": _uri_kind(uri)}, reading)
+    block[block.pop("kind")] = block.pop("uri")
     if not is_fetched(uri, kind, reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
         reading.unusual = True
-    return read
+    return with_source(block, reading.endpoint)
 
 
 def _is_usual(media_type: str, place: str) -> bool:
@@ -115,59 +122,83 @@ def _read_detail(raw: Any, block: Block, _: Any) -> None:
     block["detail"] = DETAIL.back[raw["level"]]
 
 
-def _write_detail(block: Block, _: Writing, __: Path) -> Any:
-    return {"level": DETAIL.there[block["detail"]]} if "detail" in block else ABSENT
+def _write_detail(block: Block, writing: Writing, path: Path) -> Any:
+    detail = block.get("detail")
+    if detail is None or detail in DETAIL.there:
+        return ABSENT if detail is None else {"level": DETAIL.there[detail]}
+    severity = severity_of("detail", detail, "weakened")
+    writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no such level")
+    return ABSENT
 
 
 _DETAIL: Final = Member("mediaResolution", ("detail",), _read_detail, _write_detail, soft=True)
-_BESIDE: Final = ("source", "cache", *_EXTRAS)  # said in the data, or reported with it
 
 
-def _row(name: str, data: Row, *members: Member) -> Row:
-    return Row({}, inside(name, data), *members, NO_THOUGHT, SIGNATURE, beside=_BESIDE, signed=True)
+def _rows(name: str, data: Row) -> dict[bool, Row]:
+    """The rows of a part: of an image that says how closely to look at it, and of any other medium."""
+    return {
+        image: Row({}, inside(name, data), *((_DETAIL,) if image else ()), NO_THOUGHT, SIGNATURE, signed=True)
+        for image in (True, False)
+    }
 
 
-_INLINE_DATA: Final = Row({}, same("mimeType", "media_type", str, needed=True), same("data", "data", str, needed=True))
-_FILE_DATA: Final = Row({}, same("fileUri", "data", str, needed=True), same("mimeType", "media_type", str))
-_INLINE: Final = _row("inlineData", _INLINE_DATA)
-_INLINE_IMAGE: Final = _row("inlineData", _INLINE_DATA, _DETAIL)
-_FILE: Final = _row("fileData", _FILE_DATA)
-_FILE_IMAGE: Final = _row("fileData", _FILE_DATA, _DETAIL)
+def _write_uri(block: Block, _: Writing, __: Path) -> Any:
+    return block.get(WEB) or block[FILE]
+
+
+_INLINE: Final = _rows(
+    "inlineData", Row({}, same("mimeType", "media_type", str, needed=True), same("data", BYTES, str, needed=True))
+)
+_FILE: Final = _rows(
+    "fileData",
+    Row({}, by_rule("fileUri", ("uri", WEB, FILE), str, _write_uri, needed=True), same("mimeType", "media_type", str)),
+)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_DEFAULT_TYPES: Final = {
-    "image": "image/jpeg",
-    "audio": "audio/mpeg",
-    "video": "video/mp4",
-    "document": "application/pdf",
-}
-# the first bytes of each format, in base64
-_STARTS: Final = {
-    "/9j/": "image/jpeg",
-    "iVBORw0KGgo": "image/png",
-    "R0lGOD": "image/gif",
-    "JVBERi": "application/pdf",
-    "SUQz": "audio/mpeg",
-    "T2dnUw": "audio/ogg",
-    "ZkxhQ": "audio/flac",
-}
+
+def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
+    """A medium as a part; None when it is not carried, which is reported."""
+    kind: str = block["type"]
+    if writing.refuses(KINDS[kind], kind):
+        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {kind}")
+    medium = _sent(block)
+    if (refusal := _refusal(block, medium, place, writing)) is not None:
+        return writing.placeholder_or_drop(block, path, "unsupported_source", refusal)
+    report_sent(block, medium, writing.loss, path)
+    read = _block_type(medium.media_type, "" if medium.kind == BYTES else medium.data)
+    if read != kind:
+        message = "the media type says what a medium is"
+        writing.loss.replace((*path, "type"), read, "unsupported_value", "representation", message)
+    rows = _INLINE if medium.kind == BYTES else _FILE
+    return write_item(rows[kind == "image" and _takes_detail(place, writing)], as_sent(block, medium), writing, path)
 
 
-def _sniffed(data: str, block_type: str) -> str:
-    """The media type that the first bytes tell, else the usual one of such a block."""
-    if data.startswith("UklGR"):
-        # bytes 8 to 11 begin inside a group of the base64
-        try:
-            head = base64.b64decode(data[:16])
-        except ValueError:
-            head = b""
-        if head[8:12] == b"WEBP":
-            return "image/webp"
-        if head[8:12] == b"WAVE":
-            return "audio/wav"
-    return next((kind for start, kind in _STARTS.items() if data.startswith(start)), _DEFAULT_TYPES[block_type])
+def _sent(block: Block) -> Medium:
+    """A medium as the wire says it: a text is bytes, what the provider keeps a file, anything else on the web an address."""
+    medium = located(block)
+    kind, data, media_type = medium
+    if kind == TEXT:
+        kind, data = BYTES, base64.b64encode(data.encode()).decode()
+        media_type = media_type if media_type is not None and media_type.startswith("text/") else "text/plain"
+    elif kind == BYTES:
+        data = _plain_base64(data)
+    elif kind in (WEB, FILE):
+        kind = _uri_kind(data)
+    return Medium(kind, data, _fitted_type(block["type"], Medium(kind, data, media_type)))
+
+
+def _refusal(block: Block, medium: Medium, place: str, writing: Writing) -> str | None:
+    """Why the target does not take a medium in this place."""
+    if not _is_fetched_as(medium, block["source"]["kind"], place, writing):
+        kind, endpoint = block["type"], writing.endpoint
+        refusal = source_refused(block, medium, _TAKES, writing, lambda uri: is_fetched(uri, kind, endpoint))
+        if refusal is not None:
+            return refusal
+    if medium.media_type is not None and not _takes(medium.media_type, place, writing):
+        return "the target does not take this media type"
+    return None
 
 
 def _takes(media_type: str, place: str, writing: Writing) -> bool:
@@ -180,48 +211,6 @@ def _takes(media_type: str, place: str, writing: Writing) -> bool:
     return place != RESULT
 
 
-def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A medium as a part; None when it is not carried, which is reported."""
-    source, block_type = block["source"], block["type"]
-    capability = f"supports_{block_type}s" if block_type in ("image", "document") else f"supports_{block_type}"
-    if writing.lacks(capability, block_type):
-        return placeholder_or_drop(block, writing, path, "unsupported_model", f"the model takes no {block_type}")
-    data = source.get("data") or ""
-    kind, media_type = source["kind"], block.get("media_type")
-    new_source: dict[str, Any] | None = None
-    if kind == "text":
-        kind, data = "base64", base64.b64encode(data.encode()).decode()
-        media_type = media_type if media_type is not None and media_type.startswith("text/") else "text/plain"
-        new_source = {"kind": kind, "data": data}
-    elif kind == "url" and (inline := parse_data_uri(data)) is not None:
-        kind, media_type, data = "base64", inline[0] or media_type, inline[1]
-        new_source = {"kind": kind, "data": data}
-    fitted = _fitted_type(kind, data, media_type, block_type)
-    refusal = (
-        None if _is_fetched_as(kind, data, fitted, place, writing) else _source_refused(kind, data, block, writing)
-    )
-    if refusal is not None:
-        return placeholder_or_drop(block, writing, path, "unsupported_source", refusal)
-    if fitted is not None and not _takes(fitted, place, writing):
-        return placeholder_or_drop(
-            block, writing, path, "unsupported_source", "the target does not take this media type"
-        )
-    if kind != "base64" and kind != _uri_kind(data):
-        new_source = {"kind": _uri_kind(data), "data": data}
-    elif kind == "base64" and (plain := _plain_base64(data)) != data:
-        data, new_source = plain, {"kind": "base64", "data": plain}
-    if kind == "base64" and not may_be_base64(data):
-        return placeholder_or_drop(block, writing, path, "unsupported_source", "the data is no base64")
-    said = {**block, "data": data, "media_type": fitted}
-    image = block_type == "image"
-    if not (image and block.get("detail") in DETAIL.there and _takes_detail(place, writing)):
-        said.pop("detail", None)
-    _report_medium(block, said, data if kind != "base64" else "", new_source, writing, path)
-    if kind != "base64":
-        return write_item(_FILE_IMAGE if image else _FILE, said, writing, path)
-    return write_item(_INLINE_IMAGE if image else _INLINE, said, writing, path)
-
-
 def _takes_detail(place: str, writing: Writing) -> bool:
     """Whether a part says how closely to look at it."""
     taken = writing.capabilities.get("media_resolution")
@@ -230,33 +219,15 @@ def _takes_detail(place: str, writing: Writing) -> bool:
     return writing.verbatim(DETAIL_IS_SAID)
 
 
-def _is_fetched_as(kind: str, data: str, media_type: str | None, place: str, writing: Writing) -> bool:
+def _is_fetched_as(medium: Medium, given: str, place: str, writing: Writing) -> bool:
     """Whether the model fetches a medium of this type from wherever it is on the web."""
     types = writing.capabilities.get("fetched_media_types") or ()
-    if kind != "url" or place != USER or media_type not in types:
+    if given != WEB or medium.kind == BYTES or place != USER or medium.media_type not in types:
         return False
-    return data[:8].lower() == "https://" and _ADDRESS.fullmatch(data[8:]) is not None
+    return medium.data[:8].lower() == "https://" and _ADDRESS.fullmatch(medium.data[8:]) is not None
 
 
 _ADDRESS: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
-
-
-def _source_refused(kind: str, data: str, block: Block, writing: Writing) -> str | None:
-    if not data:
-        return "there is nothing to send"
-    match kind:
-        case "base64":
-            return None
-        case "file_id" if block["source"].get("provider") not in (None, writing.endpoint.provider):
-            return "a file of another provider"
-        case "file_id" | "url":
-            return (
-                None if is_fetched(data, block["type"], writing.endpoint) else "the target does not fetch this address"
-            )
-        case "file_ref":
-            return WORKSPACE
-        case _:
-            return "the target takes no medium of this source"
 
 
 def _type_of_name(uri: str) -> str | None:
@@ -299,43 +270,13 @@ _ENDINGS: Final = {
 }
 
 
-def _fitted_type(kind: str, data: str, media_type: str | None, block_type: str) -> str | None:
-    if media_type is None:
-        if kind == "base64":
-            return _sniffed(data, block_type)
-        if (named := _type_of_name(data)) is not None and _block_type(named) == block_type:
-            return named
-        return None if _block_type(None, data) == block_type else _DEFAULT_TYPES[block_type]
-    bare = media_type.partition(";")[0].strip().lower()
-    if bare == "image/jpg":
-        return "image/jpeg"
-    if bare.endswith("/*"):
-        return _sniffed(data, block_type) if kind == "base64" else _DEFAULT_TYPES[block_type]
-    return bare
-
-
-def _report_medium(
-    block: Block, said: Block, uri: str, source: dict[str, Any] | None, writing: Writing, path: Path
-) -> None:
-    """Reports how a medium is `said` otherwise than it is given."""
-    loss, media_type = writing.loss, said["media_type"]
-    report_cache(block, writing, path)
-    if source is not None:
-        loss.replace(
-            (*path, "source"), source, "unsupported_source", "representation", "the same medium in another form"
-        )
-    else:
-        report_unknown(block["source"], _SOURCE, loss, (*path, "source"))
-    given = block.get("media_type")
-    if media_type != given:
-        code = "required_default" if given is None else "unsupported_value"
-        loss.replace((*path, "media_type"), media_type, code, "representation", "the media type as the target knows it")
-    read = _block_type(media_type, uri)
-    if read != block["type"]:
-        loss.replace(
-            (*path, "type"), read, "unsupported_value", "representation", "the media type says what a medium is"
-        )
-    for name in _EXTRAS:
-        if block.get(name) not in (None, False) and not (name == "detail" and name in said):
-            severity = "representation" if block[name] in ("", "auto") else "weakened"
-            loss.drop((*path, name), "unsupported_field", severity, f"the wire has no {name.replace('_', ' ')} here")
+def _fitted_type(block_type: str, medium: Medium) -> str | None:
+    """The media type of a medium; the name of a file on the web may say it, and a file of the provider needs none."""
+    bare = bare_type(medium.media_type or "")
+    if bare and not bare.endswith("/*"):
+        return ALIASES.get(bare, bare)
+    if medium.kind == BYTES:
+        return sniff(block_type, medium.data)
+    if not bare and (named := _type_of_name(medium.data)) is not None and _block_type(named) == block_type:
+        return named
+    return None if not bare and _block_type(None, medium.data) == block_type else USUAL[block_type]

@@ -9,7 +9,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._items import (
+    ABSENT,
+    Member,
+    Row,
+    inside,
+    read_item,
+    same,
+    tool_name,
+    write_item,
+)
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -18,6 +27,8 @@ from interlingua.adapters._kit import (
     keep,
     parse_arguments,
 )
+from interlingua.adapters._media import KINDS
+from interlingua.adapters._messages import OF_OPAQUE, OF_TEXT, report_beside
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -31,13 +42,10 @@ from interlingua.adapters.gemini_generate.context import (
     Reading,
     Writing,
     kind_of,
-    placeholder_or_drop,
-    report_beside,
     signature_from_wire,
     written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
-    MEDIA,
     file_from_wire,
     inline_from_wire,
     medium_to_wire,
@@ -344,8 +352,6 @@ def _parts_of_result(parts: list[Any], reading: Reading) -> list[Block]:
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
-_OPAQUE: Final = frozenset(("adapter", "provider", "origin", "kind", "value"))
-
 
 def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path) -> list[Wire]:
     """The blocks of one place on the wire; those that it cannot carry are reported."""
@@ -361,7 +367,7 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
-_BLOCKS: Final = frozenset((*MEDIA, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
+_BLOCKS: Final = frozenset((*KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
 
 
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -384,9 +390,9 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             message = f"a {kind} does not stand in a message of this role"
             raise InvalidRequest(message, path=pointer(path))
         case _ if kind in _BLOCKS:
-            return placeholder_or_drop(block, writing, path, "unsupported_block", f"{kind} has no form in this place")
+            return writing.placeholder_or_drop(block, path, "unsupported_block", f"{kind} has no form in this place")
         case _:
-            return placeholder_or_drop(block, writing, path, "unknown_block", "a block that this version does not know")
+            return writing.placeholder_or_drop(block, path, "unknown_block", "a block that this version does not know")
 
 
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
@@ -404,9 +410,7 @@ def _report_empty(writing: Writing, path: Path) -> None:
 
 
 def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None:
-    return placeholder_or_drop(
-        block, writing, path, "foreign_state", "reasoning of another provider cannot be replayed"
-    )
+    return writing.placeholder_or_drop(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
 
 
 def is_own_thinking(block: Block, writing: Writing) -> bool:
@@ -423,7 +427,7 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
     if not is_own_thinking(block, writing):
         if not signature and "provider_state" not in block:
             message = "reasoning is only taken back from where it came"
-            return placeholder_or_drop(block, writing, path, "unsigned_thinking", message)
+            return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
     if not text and not signature and not writing.owned(block).get("signature"):
         _report_empty(writing, path)
@@ -480,19 +484,19 @@ _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "func
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     if not writing.endpoint.owns(block):
-        return placeholder_or_drop(
-            block, writing, path, "foreign_state", "an item of another provider has no meaning here"
+        return writing.placeholder_or_drop(
+            block, path, "foreign_state", "an item of another provider has no meaning here"
         )
     if not block["value"]:
-        return placeholder_or_drop(block, writing, path, "empty_content", "the target takes no empty part")
+        return writing.placeholder_or_drop(block, path, "empty_content", "the target takes no empty part")
     value: Wire = dict(block["value"])
     kind = kind_of(value)
     if _is_out_of_place(block, kind, place, writing):
-        return placeholder_or_drop(block, writing, path, "unsupported_block", "the item has no form in this place")
+        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
     # the item is verbatim: what its block says beside it has no place in it
-    report_beside(block, _OPAQUE, "the item goes back verbatim", writing, path)
+    report_beside(block, OF_OPAQUE, writing, path)
     return value
 
 
@@ -507,7 +511,7 @@ def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> b
     return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
 
 
-def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     """A tool result. Media that cannot stand in one are noted to travel in the next user content."""
     content: list[Block] = block["content"]
     if len(block) == 3 and len(content) == 1 and len(first := content[0]) == 2 and first["type"] == "text":
@@ -515,7 +519,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         answer: Wire = {"name": called, "response": {"result": first["text"]}}
         if call_id is not None:
             answer["id"] = call_id
-        return {"functionResponse": answer}
+        return [{"functionResponse": answer}]
     texts: list[str] = []
     media: list[Wire] = []
     late: list[Wire] = []
@@ -528,13 +532,13 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             texts.append(item["text"])
         elif (part := _said(item, writing, where)) is None:
             continue
-        elif kind in MEDIA and part.get("text") is None and not inside:
+        elif kind in KINDS and part.get("text") is None and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
             writing.outside.append((where, texts[-1], part))
         elif part.get("text") is not None and (kind != "opaque" or "text" not in item["value"]):
             texts.append(part["text"])
         elif position < last_text:
-            writing.moves.append((where, (*path, "content", "-")))
+            writing.media_moves.append((where, (*path, "content", "-")))
             late.append(part)
         else:
             media.append(part)
@@ -552,7 +556,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
-    return write_item(_RESULT, said, writing, path)
+    return [write_item(_RESULT, said, writing, path)]
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
@@ -569,12 +573,13 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
 def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
     """Whether a block of a result is said in its text."""
     kind = item["type"]
-    return kind == "text" or writing.loss.placeholders or (kind in MEDIA and not inside)
+    return kind == "text" or writing.loss.placeholders or (kind in KINDS and not inside)
 
 
 def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
     """A block of a result as a part; texts have no members of their own inside a result."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)
-    report_beside(item, frozenset(("text",)), "a text of a result has no members of its own", writing, path)
+    report_beside(item, OF_TEXT, writing, path)
+
     return {"text": item["text"]}

@@ -45,9 +45,10 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import nearest, report_members
-from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_to_wire, unmeasured
+from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -66,7 +67,6 @@ from interlingua.adapters.gemini_generate.tables import (
     MOST_STOPS,
     NAME,
     PATH,
-    RESULTS,
     SEEDS,
     SNAKE,
     TIERS,
@@ -325,7 +325,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -364,6 +364,9 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
     return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
 
 
+_WRITE: Final = request_writer(_written)
+
+
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the members beside the contents."""
     tools_to_wire(request, body, writing)
@@ -380,14 +383,14 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
     if -SEEDS <= value < SEEDS:
-        put(body, (_CONFIG, name), value)
+        put(body, _CONFIG, name, value)
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
 
 
 def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
     if writing.source.get("logprobs"):
-        put(body, (_CONFIG, "logprobs"), within(name, value, 0, MOST_LOGPROBS, writing))
+        put(body, _CONFIG, "logprobs", within(name, value, 0, MOST_LOGPROBS, writing))
     else:
         severity = severity_of(name, value, "lost")
         writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
@@ -398,7 +401,7 @@ _CONFIG: Final = "generationConfig"
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
     if kept := kept_stops(value, writing, MOST_STOPS):
-        put(body, (_CONFIG, "stopSequences"), kept)
+        put(body, _CONFIG, "stopSequences", kept)
 
 
 # -- reasoning
@@ -421,7 +424,7 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Non
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
     if wire:
-        put(body, (_CONFIG, "thinkingConfig"), wire)
+        put(body, _CONFIG, "thinkingConfig", wire)
     report_members(value, taken, writing, mode_counts=False)
 
 
@@ -470,9 +473,9 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if writing.lacks("supports_structured_output", name):
         loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
         return
-    put(body, (_CONFIG, "responseMimeType"), "application/json")
+    put(body, _CONFIG, "responseMimeType", "application/json")
     if kind == "json_schema" and "schema" in value:
-        put(body, (_CONFIG, "responseJsonSchema"), fitted(value["schema"], loss, (name, "schema")))
+        put(body, _CONFIG, "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
     elif "schema" in value:
         loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     report_format(value, writing, "schema")

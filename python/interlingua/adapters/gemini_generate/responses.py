@@ -1,16 +1,23 @@
 """Answers both ways, and their usage."""
 
-import hashlib
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
-    report_end,
+    APART,
+    UNREADABLE,
+    Ends,
+    Names,
+    derived_id,
+    no_usage,
+    read_end,
+    report_choice,
     report_logprobs,
     report_message,
     report_rest,
-    report_stop_sequence,
-    report_usage,
-    same_counts,
+    served_model,
+    take_members,
+    unwritable,
+    written_end,
 )
 from interlingua.adapters._kit import (
     NOTHING,
@@ -21,23 +28,77 @@ from interlingua.adapters._kit import (
     report_own_state,
     report_unknown,
 )
+from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts, report_usage
+from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
-from interlingua.adapters.gemini_generate.tables import (
-    FINISH,
-    FINISH_NUMBERS,
-    FINISH_WORD,
-    UNREADABLE,
-)
+from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path, difference, pointer
+
+Response = dict[str, Any]
+
+ENDS: Final = Ends(
+    {
+        "STOP": "stop",
+        "MAX_TOKENS": "length",
+        "CONTINUATION": "pause",
+        "SAFETY": "content_filter",
+        "RECITATION": "content_filter",
+        "BLOCKLIST": "content_filter",
+        "PROHIBITED_CONTENT": "content_filter",
+        "SPII": "content_filter",
+        "IMAGE_SAFETY": "content_filter",
+        "IMAGE_PROHIBITED_CONTENT": "content_filter",
+        "IMAGE_RECITATION": "content_filter",
+        "LANGUAGE": "content_filter",
+        "ESCALATION": "content_filter",
+        "PUP_LIMITED_DISABLED": "content_filter",
+        "MODEL_ARMOR": "content_filter",
+        "MALFORMED_FUNCTION_CALL": "error",
+        "UNEXPECTED_TOOL_CALL": "error",
+        "TOO_MANY_TOOL_CALLS": "error",
+        "MISSING_THOUGHT_SIGNATURE": "error",
+        "MALFORMED_RESPONSE": "error",
+        "NO_IMAGE": "error",
+        "IMAGE_OTHER": "error",
+    },
+    {
+        "stop": "STOP",
+        "stop_sequence": "STOP",
+        "tool_calls": "STOP",
+        "length": "MAX_TOKENS",
+        "pause": "CONTINUATION",
+        "content_filter": "SAFETY",
+        "refusal": "SAFETY",
+    },
+    ("length", "content_filter"),
+    other="OTHER",
+)
+_NAMES: Final = Names(
+    {"candidates": APART, "responseId": "id", "modelVersion": "model", "usageMetadata": "usage"},
+)
+_OF_CANDIDATE: Final = Names(
+    {"content": APART, "index": APART, "finishReason": "finish_reason_raw", "logprobsResult": "logprobs"}
+)
+_PLACES: Final[Places] = (
+    ("input_tokens", "promptTokenCount", ""),
+    ("cached_input_tokens", "cachedContentTokenCount", ""),
+    ("output_tokens", "candidatesTokenCount", ""),
+    ("output_tokens", "responseTokenCount", ""),  # live sessions have another name for what was said
+    ("reasoning_tokens", "thoughtsTokenCount", ""),
+)
+_UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
+"""What the wire does not count apart."""
+
+# ---------------------------------------------------------------------------------------------- sources
 
 
 def cite(blocks: list[Block], candidate: Wire, endpoint: Endpoint) -> int:
@@ -110,8 +171,6 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
     return said | {name: state[name] for name in ("fields", "signature") if state.get(name)}
 
 
-Response = dict[str, Any]
-
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
@@ -132,19 +191,19 @@ def from_wire_response(
         raise InvalidAnswer("candidates must be a list", path="/candidates", adapter=endpoint.adapter)
     choices: list[dict[str, Any]] = []
     for position, candidate in enumerate(candidates or ()):
-        path: Path = ("candidates", position)
         content: Any = candidate.get("content") if type(candidate) is dict else False
         parts: Any = content.get("parts") if type(content) is dict else content
         if not (parts is None or (type(parts) is list and all(type(part) is dict for part in parts))):
-            raise InvalidAnswer("a candidate cannot be read", path=pointer(path), adapter=endpoint.adapter)
+            path = pointer(("candidates", position))
+            raise InvalidAnswer("a candidate cannot be read", path=path, adapter=endpoint.adapter)
         reading = Reading(endpoint, ids, call_prefix(body, position))
         blocks = blocks_from_parts(parts or [], MODEL, reading)
         if "groundingMetadata" in candidate:
             cite(blocks, candidate, endpoint)
         choice = choice_from_wire(candidate, blocks, position, endpoint)
-        if may_differ(reading.unusual or bool(reading.silent) or not parts or candidate["content"] is parts):
-            if parts and candidate["content"] is not parts:
-                keep_message(choice["message"], candidate["content"], reading)
+        if may_differ(reading.unusual or bool(reading.silent) or not parts or content is parts):
+            if parts and content is not parts:
+                keep_message(choice["message"], content, reading)
             loss = Loss()
             written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
             keep_item(choice, candidate, written, endpoint, loss.entries, _said(choice))
@@ -158,39 +217,31 @@ def call_prefix(body: Wire, position: int) -> str:
     return f"{identity if type(identity) is str else ''}:{position}:"
 
 
-_CANDIDATE: Final = frozenset(("content", "finishReason", "index", "logprobsResult"))
-
-
 def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoint: Endpoint) -> dict[str, Any]:
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    fields = {name: value for name, value in candidate.items() if name not in _CANDIDATE}
     content = candidate.get("content")
     said: Wire = content if type(content) is dict else {}
     if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
-    raw = candidate.get("finishReason")
-    if type(raw) is int:
-        raw = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
-    elif raw is not None and type(raw) is not str:
-        fields["finishReason"], raw = raw, None
-    if raw is not None:
-        choice["finish_reason_raw"] = raw
-    choice["finish_reason"] = finish_reason(raw, blocks)
-    logprobs = candidate.get("logprobsResult")
-    if type(logprobs) is dict:
-        choice["logprobs"] = logprobs
-    elif "logprobsResult" in candidate:
-        fields["logprobsResult"] = logprobs
-    choice["provider_state"] = state = endpoint.state()
-    if fields:
-        state["fields"] = {"choice": fields}
+    fields: Wire = {}
+    spelt: Spelt = {}
+    take_members(candidate, _OF_CANDIDATE, choice, endpoint, fields, spelt, "", no_usage)
+    if type(number := fields.get("finishReason")) is int:
+        del fields["finishReason"]
+        known = 0 <= number < len(FINISH_NUMBERS)
+        choice["finish_reason_raw"] = FINISH_NUMBERS[number] if known else str(number)
+    raw = choice.get("finish_reason_raw")
+    choice["finish_reason"] = read_end(raw, blocks, ENDS)
+    choice["provider_state"] = endpoint.state(fields={"choice": fields}) if fields else endpoint.state()
+    keep_spelt(choice, spelt, endpoint)
     index = candidate.get("index")
-    usual = type(index) is int and index == position and raw is not None and candidate["finishReason"] is raw
+    usual = type(index) is int and index == position and candidate.get("finishReason") is raw
     if not (usual and said.get("role") == MODEL):
         written = _around({**said, "role": MODEL}, position, raw)
-        keep_item(choice, {name: candidate[name] for name in _AROUND if name in candidate}, written, endpoint, [])
+        came = {name: value for name, value in candidate.items() if name in _AROUND or value is None}
+        keep_item(choice, came, written, endpoint, [])
     return choice
 
 
@@ -206,27 +257,12 @@ def _around(content: Wire, position: int, finish: str | None) -> Wire:
 
 def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire], endpoint: Endpoint) -> Response:
     """The canonical answer of a body whose candidates have been read."""
-    if choices:
-        first, *others = choices
-    else:
-        first, others = _blocked(body, endpoint), []
-    response: Response = {**first}
-    if others:
-        response["alternatives"] = others
+    response: Response = {**choices[0]} if choices else _blocked(body, endpoint)
+    if len(choices) > 1:
+        response["alternatives"] = choices[1:]
     state = response["provider_state"]
-    fields: dict[str, Any] = {}
-    for name, value in body.items():
-        match name:
-            case "candidates":
-                pass
-            case "responseId" if type(value) is str and value:
-                response["id"] = value
-            case "modelVersion" if type(value) is str and value:
-                response["model"] = endpoint.model_id(value) or ""
-            case "usageMetadata" if type(value) is dict:
-                response["usage"] = usage_from_wire(value)
-            case _:
-                fields[name] = value
+    fields: Wire = {}
+    take_members(body, _NAMES, response, endpoint, fields, None, "", usage_from_wire)
     if fields:
         state["fields"] = {**fields, **state.get("fields", {})}
     if may_differ(not choices or "promptFeedback" in fields):
@@ -251,44 +287,23 @@ def _body_of(response: Response, candidates: list[Wire], state: Any) -> Wire:
 
 def _blocked(body: Wire, endpoint: Endpoint) -> dict[str, Any]:
     """An answer without candidates: the prompt was blocked, or nothing was said."""
-    feedback = body.get("promptFeedback")
-    reason = feedback.get("blockReason") if type(feedback) is dict else None
-    choice: dict[str, Any] = {"message": {"role": "assistant", "content": []}}
-    if reason is not None:
-        choice["finish_reason_raw"] = str(reason)
-    choice["finish_reason"] = "content_filter" if reason is not None else "other"
+    choice: dict[str, Any] = {"message": {"role": "assistant", "content": []}, "finish_reason": "other"}
+    if (reason := _block_reason(body)) is not None:
+        choice["finish_reason_raw"], choice["finish_reason"] = str(reason), "content_filter"
     choice["provider_state"] = endpoint.state()
     return choice
 
 
-def finish_reason(raw: str | None, blocks: list[Any]) -> str:
-    """Why an answer ended. Content decides: an answer that holds calls to run waits for their results."""
-    reason = FINISH.get(raw, "other") if raw is not None else "other"
-    if reason not in ("length", "content_filter") and any(block["type"] == "tool_use" for block in blocks):
-        return "tool_calls"
-    return reason
+def _block_reason(body: Wire) -> Any:
+    """Why the prompt was blocked."""
+    feedback = body.get("promptFeedback")
+    return feedback.get("blockReason") if type(feedback) is dict else None
 
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
     """Usage in disjoint buckets: the prompt count includes what was cached, the candidates count no thoughts."""
-    cached = _count(wire.get("cachedContentTokenCount"))
-    thoughts = _count(wire.get("thoughtsTokenCount"))
-    prompt = (_count(wire.get("promptTokenCount")) or 0) + (_count(wire.get("toolUsePromptTokenCount")) or 0)
-    # live sessions have another name for what was said
-    said = _count(wire.get("candidatesTokenCount", wire.get("responseTokenCount"))) or 0
-    usage: dict[str, Any] = {"input_tokens": max(prompt - (cached or 0), 0), "output_tokens": said + (thoughts or 0)}
-    if cached is not None:
-        usage["cached_input_tokens"] = cached
-    if thoughts is not None:
-        usage["reasoning_tokens"] = thoughts
-    usage["raw"] = wire
-    return usage
-
-
-def _count(value: Any) -> int | None:
-    if type(value) is str and value.isdecimal():
-        value = int(value)  # the wire may spell 64-bit integers as texts
-    return value if type(value) is int and value >= 0 else None
+    by_tools = count(wire.get("toolUsePromptTokenCount")) or 0
+    return read_counts(wire, _PLACES, with_cache=True, beside=True, more=by_tools)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -301,52 +316,44 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     """
     response = data_of(answer)
     loss = Loss()
-    writing = Writing(response, endpoint, loss)
-    state = writing.owned(response)
-    alternatives: list[dict[str, Any]] = response.get("alternatives") or []
     try:
-        candidates = [_candidate_as_it_came(response, 0, writing, ())]
-        for position, choice in enumerate(alternatives):
-            writing.calls.clear()
-            candidates.append(_candidate_as_it_came(choice, position + 1, writing, ("alternatives", position)))
+        return _body(response, endpoint, loss), loss.entries
     except UNREADABLE as problem:
-        message = "a block lacks a member or has one of a wrong type"
-        raise InvalidRequest(message, path="/message/content") from problem
-    body = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, kept_as=_BODY)
+        raise unwritable(endpoint) from problem
+
+
+def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
+    writing = Writing(response, endpoint, loss)
+    own, state = writing.same_origin, writing.owned(response)
+    candidates = [_candidate_as_it_came(response, 0, writing, ())]
+    for position, choice in enumerate(response.get("alternatives") or ()):
+        writing.calls.clear()
+        candidates.append(_candidate_as_it_came(choice, position + 1, writing, ("alternatives", position)))
+    body: Wire = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, kept_as=_BODY)
     if not body.get("candidates"):
         report_logprobs(response, loss, ())  # they stand in a candidate
-    fields = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
-    if "usage" in response:
-        body["usageMetadata"] = usage_to_wire(response["usage"], own=writing.same_origin)
-    elif not writing.same_origin:
-        body["usageMetadata"] = usage_to_wire({}, own=False)
-    if "model" in response:
-        body["modelVersion"] = response["model"].partition(":")[2] or response["model"]
-    elif not writing.same_origin:
-        body["modelVersion"] = endpoint.model or "unknown"
-    if "id" in response or not writing.same_origin:
+    usage, model = response.get("usage"), served_model(response)
+    if usage is not None or not own:
+        body["usageMetadata"] = usage_to_wire(usage or {}, own=own)
+    if model is not None or not own:
+        body["modelVersion"] = endpoint.model or "unknown" if model is None else model
+    if "id" in response or not own:
         body["responseId"] = answer_id(response)
-    for name, value in fields.items():
-        body.setdefault(name, value)
-    if not writing.same_origin:
+    for name, value in (state.get("fields") or NOTHING).items():
+        if name != "choice":
+            body.setdefault(name, value)
+    if not own:
         report_foreign_state(response, endpoint, loss, ())
-    usage = body.get("usageMetadata")
-    if usage is not None and usage is not (response.get("usage") or {}).get("raw"):
-        report_usage(response, _UNCOUNTED, loss)
+    report_usage(usage, body.get("usageMetadata"), _UNCOUNTED, loss)
     report_rest(response, loss)
-    return body, loss.entries
-
-
-_UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
-"""What the wire does not count apart."""
+    return body
 
 
 def _has_no_candidate(response: Response, state: Any) -> bool:
     """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
-    feedback = (state.get("fields") or {}).get("promptFeedback")
-    reason = feedback.get("blockReason") if type(feedback) is dict else None
+    reason = _block_reason(state.get("fields") or {})
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
@@ -367,8 +374,8 @@ def _said(choice: dict[str, Any]) -> dict[str, Any]:
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     message = choice["message"]
     writing.message = message
-    before = len(writing.loss.entries)
-    state = writing.owned(choice)
+    state, loss, own = writing.owned(choice), writing.loss, writing.same_origin
+    before = len(loss.entries)
     fields = (state.get("fields") or {}).get("choice")
     fields = fields if isinstance(fields, dict) else {}
     parts: list[Wire] = []
@@ -382,40 +389,29 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
             parts.append(part)
             written.append((index, block))
     content: Wire = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
-    reported = writing.loss.entries[before:]
-    content = put_back_item(message, content, writing.endpoint, reported, writing.loss)
-    candidate = _around(content, position, _finish_to_wire(choice, writing, path))
-    if writing.same_origin:
-        if choice.get("logprobs") is not None:
-            candidate["logprobsResult"] = choice["logprobs"]
+    content = put_back_item(message, content, writing.endpoint, loss.entries[before:], loss)
+    if own and _has_no_candidate(choice, state):
+        word, end = choice["finish_reason_raw"], choice["finish_reason"]
     else:
-        report_logprobs(choice, writing.loss, path)
-    report_stop_sequence(choice, writing.loss, path)
-    report_message(message, writing.loss, (*path, "message"))
-    report_foreign_state(message, writing.endpoint, writing.loss, (*path, "message"))
-    report_own_state(writing.owned(message), writing.loss, (*path, "message"))
+        word = written_end(choice, message["content"], ENDS, own=own)
+        end = read_end(word, message["content"], ENDS)
+    candidate = _around(content, position, word)
+    if own and choice.get("logprobs") is not None:
+        candidate["logprobsResult"] = choice["logprobs"]
+    report_choice(choice, end, loss, path, ("logprobs",) if own else ())
+    report_message(message, loss, (*path, "message"))
+    report_foreign_state(message, writing.endpoint, loss, (*path, "message"))
+    report_own_state(writing.owned(message), loss, (*path, "message"))
     if path:
-        report_foreign_state(choice, writing.endpoint, writing.loss, path)
+        report_foreign_state(choice, writing.endpoint, loss, path)
         beside = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
-        report_own_state({**state, "fields": beside}, writing.loss, path, fields=True)
-        report_rest(choice, writing.loss, path)
+        report_own_state({**state, "fields": beside}, loss, path, fields=True)
+        report_rest(choice, loss, path)
     for name, value in fields.items():
         candidate.setdefault(name, value)
     if "groundingMetadata" in fields:
         report_citations(written, parts, candidate, writing, (*path, "message", "content"))
     return candidate
-
-
-def _finish_to_wire(choice: dict[str, Any], writing: Writing, path: Path) -> str | None:
-    reason, blocks = choice["finish_reason"], choice["message"]["content"]
-    raw: str | None = choice.get("finish_reason_raw")
-    if writing.same_origin and (
-        finish_reason(raw, blocks) == reason or _has_no_candidate(choice, writing.owned(choice))
-    ):
-        return raw
-    word = FINISH_WORD.get(reason, "OTHER")
-    report_end(choice, finish_reason(word, blocks), writing.loss, path)
-    return word
 
 
 def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
@@ -441,17 +437,15 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
 def answer_id(response: Response) -> str:
     """The answer's id: its own, else one derived from what it says."""
     identity = response.get("id") or response["message"].get("id")
-    return identity or hashlib.sha256(json.dumps(response["message"])).hexdigest()[:22]
+    return identity or derived_id("", json.dumps(response["message"]), 22)
 
 
 def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
     """Usage as the wire counts it; the provider's own object where there is one."""
-    if own and "raw" in usage and same_counts(usage_from_wire(usage["raw"]), usage):
-        return usage["raw"]
-    cached = usage.get("cached_input_tokens") or 0
-    thoughts = usage.get("reasoning_tokens") or 0
-    prompt = usage.get("input_tokens", 0) + cached + (usage.get("cache_creation_input_tokens") or 0)
-    output = usage.get("output_tokens", 0)
+    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+        return raw
+    cached, thoughts = usage.get("cached_input_tokens"), usage.get("reasoning_tokens") or 0
+    prompt, output = prompt_tokens(usage), usage.get("output_tokens", 0)
     wire: Wire = {"promptTokenCount": prompt, "candidatesTokenCount": max(output - thoughts, 0)}
     if cached:
         wire["cachedContentTokenCount"] = cached

@@ -4,11 +4,10 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import ending, joined
 from interlingua.adapters._kit import Event, Wire, data_of, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
-from interlingua.adapters.gemini_generate.responses import answer_part, to_wire_response
-from interlingua.adapters.gemini_generate.tables import FINISH_WORD
+from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -33,11 +32,15 @@ def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     return found
 
 
+_DELTAS: Final[dict[str, Wire]] = {"text": {"text": TEXT}, "thinking": {"text": TEXT, "thought": True}}
+_PROSE: Final = frozenset(_DELTAS)
+
+
 class _Writer(Writer):
     """The identity that all chunks repeat, and the texts with a signature that wait for what follows them."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        super().__init__(endpoint, several=True)
+        super().__init__(endpoint, _DELTAS, several=True)
         self.identity: Wire = {}
         self.held: dict[int, Wire] = {}  # a last text with a signature goes out with the end, where its sources are
 
@@ -45,9 +48,7 @@ class _Writer(Writer):
         """Nothing is told of an answer that has only begun."""
         if self.identity:
             return
-        model = event.get("model")
-        named = (model.partition(":")[2] or model) if model else None
-        self.identity["modelVersion"] = named or self.endpoint.model or "unknown"
+        self.identity["modelVersion"] = model_of(event, self.endpoint) or "unknown"
         if identity := event.get("response_id") or event.get("message_id"):
             self.identity["responseId"] = identity
 
@@ -67,16 +68,17 @@ class _Writer(Writer):
         if not _in_pieces(told.block, self.endpoint):
             told.kind = ""
 
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
-        """The chunk of a piece; calls go out whole."""
-        return (None, self._parts(told.choice, [_text(told, TEXT)])) if told.kind else None
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+        """The chunk of a piece."""
+        return None, self._parts(told.choice, [said])
 
     def piece(self, told: OpenBlock | None, text: str) -> Any:
         """The chunk of a piece, behind a part that waited for it."""
         if told is None or not text or not told.kind or told.choice not in self.held:
             return super().piece(told, text)
         told.sent += len(text)
-        return self.frame(None, json.dumps(self._chunk(told.choice, _text(told, text))).decode())
+        part = {**_DELTAS[told.kind], "text": text}
+        return self.frame(None, json.dumps(self._chunk(told.choice, part)).decode())
 
     def end(self, told: OpenBlock) -> None:
         """What went out in pieces has been said, but for a signature that came late: that stands on an empty part."""
@@ -119,7 +121,7 @@ class _Writer(Writer):
             body["candidates"] = [{"index": 0}]
         for number, candidate in enumerate(body.get("candidates") or ()):
             if not blocked and candidate.get("finishReason") is None:  # without a word the stream has no end
-                candidate["finishReason"] = FINISH_WORD.get(choices[number]["finish_reason"], "OTHER")
+                candidate["finishReason"] = ENDS.words.get(choices[number]["finish_reason"], ENDS.other)
             candidate["index"] = number  # as its pieces had it
             last = self.held.get(number, {"text": ""})
             content = candidate.get("content")
@@ -131,10 +133,6 @@ class _Writer(Writer):
         for choice, part in self.held.items():
             self.put(None, self._parts(choice, [part]))
         self.put(None, error_in_stream(error, self.endpoint))
-
-
-def _text(told: OpenBlock, text: str) -> Wire:
-    return {"text": text, "thought": True} if told.kind == "thinking" else {"text": text}
 
 
 def _ending(choice: Wire) -> Wire:
@@ -149,7 +147,6 @@ _SAID: Final = {"type": "text", "text": ""}  # stands for what went out before
 
 
 _NOBODY: Final = {"adapter": ""}
-_PROSE: Final = frozenset(("text", "thinking"))
 
 
 def _in_pieces(block: Block, endpoint: Endpoint) -> bool:

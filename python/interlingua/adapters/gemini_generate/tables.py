@@ -4,11 +4,9 @@ import re
 from typing import Final
 
 from interlingua.adapters._kit import BiMap, Wire
-from interlingua.adapters._order import TURN, Wanted
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
-RESULTS: Final = Wanted(TURN)
 
 PATH: Final = "/models/{model}"
 MODEL_IN_PATH: Final = re.compile(
@@ -16,7 +14,6 @@ MODEL_IN_PATH: Final = re.compile(
 )
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
-FILLER: Final = "(empty)"
 SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""
 STAND_INS: Final = frozenset((SENTINEL, "context_engineering_is_the_way_to_go"))
@@ -33,47 +30,8 @@ MOST_STOPS: Final = 5
 SEEDS: Final = 2**31  # below, and from its negative on
 TIERS: Final = ("standard", "flex", "priority", "unspecified")
 
-FINISH: Final = {
-    "STOP": "stop",
-    "MAX_TOKENS": "length",
-    "CONTINUATION": "pause",
-    "SAFETY": "content_filter",
-    "RECITATION": "content_filter",
-    "BLOCKLIST": "content_filter",
-    "PROHIBITED_CONTENT": "content_filter",
-    "SPII": "content_filter",
-    "IMAGE_SAFETY": "content_filter",
-    "IMAGE_PROHIBITED_CONTENT": "content_filter",
-    "IMAGE_RECITATION": "content_filter",
-    "LANGUAGE": "content_filter",
-    "ESCALATION": "content_filter",
-    "PUP_LIMITED_DISABLED": "content_filter",
-    "MODEL_ARMOR": "content_filter",
-    "MALFORMED_FUNCTION_CALL": "error",
-    "UNEXPECTED_TOOL_CALL": "error",
-    "TOO_MANY_TOOL_CALLS": "error",
-    "MISSING_THOUGHT_SIGNATURE": "error",
-    "MALFORMED_RESPONSE": "error",
-    "NO_IMAGE": "error",
-    "IMAGE_OTHER": "error",
-    "OTHER": "other",
-    "FINISH_REASON_UNSPECIFIED": "other",
-}
 FINISH_NUMBERS: Final = ("FINISH_REASON_UNSPECIFIED", "STOP", "MAX_TOKENS", "SAFETY", "RECITATION", "OTHER")
 """Enums come as numbers when a client asks for that. Above these the two surfaces count differently."""
-
-FINISH_WORD: Final = {
-    "stop": "STOP",
-    "stop_sequence": "STOP",
-    "tool_calls": "STOP",
-    "length": "MAX_TOKENS",
-    "pause": "CONTINUATION",
-    "content_filter": "SAFETY",
-    "refusal": "SAFETY",
-    "other": "OTHER",
-    "error": "OTHER",
-    "cancelled": "OTHER",
-}
 
 DETAIL: Final = BiMap({"low": "MEDIA_RESOLUTION_LOW", "high": "MEDIA_RESOLUTION_HIGH"})
 """How closely to look at an image. The wire has a level between these and one above, which stay state."""

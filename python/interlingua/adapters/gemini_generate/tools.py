@@ -451,7 +451,7 @@ def _finished(tool: Tool, wire: Wire, said: frozenset[str], writing: Writing, pa
     report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
     report_cache(tool, writing, path)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    members_to_wire(tool, wire, said, writing, path)
+    members_to_wire(writing.owned(tool), wire, said, writing, path)
     return wire
 
 

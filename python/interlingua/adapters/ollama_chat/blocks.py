@@ -1,35 +1,23 @@
-"""
-What all blocks have in common: what none has a place for, and items that go back as they came; and images, which are bytes
-without an address, whose type the server tells by itself. Each is written above read.
-"""
+"""Images both ways: bytes without an address, whose type the server tells by itself; and items of the wire that are kept whole."""
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
-    parse_data_uri,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-    severity_of,
+from interlingua.adapters._kit import parse_data_uri
+from interlingua.adapters._media import (
+    BYTES,
+    Medium,
+    located,
+    may_be_base64,
+    model_refused,
+    report_sent,
+    sniff,
+    source_refused,
 )
-from interlingua.adapters._media import may_be_base64, refuses_image, sniff, source_refused
+from interlingua.adapters._messages import report_beside
 from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
-
-
-def finish_block(block: dict[str, Any], known: frozenset[str], path: Path, writing: Writing) -> None:
-    """What all blocks may have and none has a place for: a cache hint, state, members that nobody knows."""
-    loss = writing.loss
-    if block.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state := writing.owned(block):
-        report_own_state(state, loss, path, fields=True)
-    elif "provider_state" in block:
-        report_foreign_state(block, writing.endpoint, loss, path)
-    report_unknown(block, known, loss, path)
 
 
 def opaque(value: Any, kind: str, reading: Reading) -> Block:
@@ -39,11 +27,7 @@ def opaque(value: Any, kind: str, reading: Reading) -> Block:
     return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
 
 
-_IMAGE: Final = BLOCK_MEMBERS | {"source", "media_type", "detail"}
-_SOURCE: Final = frozenset(("kind", "data", "provider"))
-
-
-# ---------------------------------------------------------------------------------------------------- images, to the wire
+# ---------------------------------------------------------------------------------------------------- to the wire
 
 
 def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tuple[str, str] | None:
@@ -54,52 +38,30 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     """
     if answer and not writing.owned(block):
         return "unsupported_block", "an answer has no images that every client of this wire can read"
-    if writing.refuses("images", "image"):
-        return "unsupported_model", "the model takes no image"
-    if refuses_image(block, writing.capabilities) and not writing.verbatim("image"):
-        return "unsupported_source", "the model does not take this media type"
-    source = block["source"]
-    data = source.get("data", "")
-    if source["kind"] == "url":
-        inline = parse_data_uri(data)
-        data = inline[1] if inline is not None else ""
-    if source["kind"] in ("base64", "url") and data and may_be_base64(data):
-        return None
-    return "unsupported_source", source_refused(block, "the wire takes images as base64 data only")
+    if (refusal := model_refused(block, writing)) is not None:
+        return refusal
+    reason = source_refused(block, located(block), (BYTES,), writing)
+    return None if reason is None else ("unsupported_source", reason)
+
+
+_IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "media_type"))
 
 
 def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
     """The base64 data of an image; the server tells its type from the bytes."""
-    loss, source = writing.loss, block["source"]
-    if len(block) > 3 or "media_type" not in block:
-        if block.get("detail") is not None:
-            severity = severity_of("detail", block["detail"], "weakened")
-            loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no detail of an image")
-        finish_block(block, _IMAGE, path, writing)
-    if len(source) > 2:
-        report_unknown(source, _SOURCE, loss, (*path, "source"))
-    data: str = source["data"]
-    if source["kind"] == "url":
-        _, data = parse_data_uri(data) or ("", "")
-        value = {"kind": "base64", "data": data}
-        loss.replace(
-            (*path, "source"), value, "unsupported_source", "representation", "a data URI is written as its bytes"
-        )
-    told = sniff("image", data)
-    if block.get("media_type") != told:
-        code = "unsupported_value" if block.get("media_type") else "required_default"
-        message = "the server tells the type of an image from its bytes"
-        loss.replace((*path, "media_type"), told, code, "representation", message)
+    data: str = located(block).data
+    report_sent(block, Medium(BYTES, data, sniff("image", data)), writing.loss, path)
+    report_beside(block, _IMAGE, writing, path)
     return data
 
 
-# ---------------------------------------------------------------------------------------------------- images, from the wire
+# ---------------------------------------------------------------------------------------------------- from the wire
 
 
 def answered_image(image: Any, reading: Reading) -> Block:
     """An image of an answer, with its origin: it is written to this wire again, others are not."""
     block = image_from_wire(image, reading)
-    if block["type"] == "image" and "provider_state" not in block:
+    if block["type"] == "image":
         block["provider_state"] = reading.endpoint.state()
     return block
 
@@ -107,14 +69,12 @@ def answered_image(image: Any, reading: Reading) -> Block:
 def image_from_wire(image: Any, reading: Reading) -> Block:
     """An image. The wire wants bare base64 data; servers that also take addresses are taken at their word."""
     if isinstance(image, str):
-        if image and may_be_base64(image):
-            source = {"kind": "base64", "data": image}
-            return {"type": "image", "source": source, "media_type": sniff("image", image)}
+        inline = parse_data_uri(image)
+        data = image if inline is None else inline[1]
+        reading.unusual = reading.unusual or inline is not None
+        if data and may_be_base64(data):
+            return {"type": "image", "source": {"kind": BYTES, "data": data}, "media_type": sniff("image", data)}
         reading.unusual = True
-        if (inline := parse_data_uri(image)) is not None and inline[1] and may_be_base64(inline[1]):
-            source = {"kind": "base64", "data": inline[1]}
-            block: Block = {"type": "image", "source": source, "media_type": sniff("image", inline[1])}
-            return block
         if image.startswith(("http://", "https://")):
             return {"type": "image", "source": {"kind": "url", "data": image}}
     reading.unusual = True

@@ -1,51 +1,39 @@
 """Messages: `message_to_wire` above `message_from_wire`; their text, their results, and the order that they have."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any, Final
 
-from interlingua.adapters._envelope import TOOL_ERROR, TOOL_OK, is_enveloped
-from interlingua.adapters._kit import (
-    BLOCK_MEMBERS,
-    MESSAGE_MEMBERS,
-    NOTHING,
-    RESULT_MEMBERS,
-    THINKING_MEMBERS,
-    Wire,
-    malformed,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-)
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._media import document_as_text
-from interlingua.adapters._order import (
-    MESSAGE,
-    Wanted,
-    arranged,
-    longest_rising,
-    moves_behind,
-    moves_to,
-    note_disorder,
-    result_of,
+from interlingua.adapters._messages import (
+    OF_MESSAGE,
+    OF_OPAQUE,
+    OF_RESULT,
+    OF_TEXT,
+    OF_THINKING,
+    fill,
+    finish,
+    fold_role,
+    joined,
+    misplaced,
+    no_place,
+    read_messages,
+    report_beside,
+    report_empty,
+    report_joined,
+    report_moves,
+    report_order,
+    result_message,
+    result_parts,
 )
+from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
 from interlingua.adapters._spelling import Spelt, read_elements
 from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
-from interlingua.adapters.ollama_chat.blocks import (
-    answered_image,
-    finish_block,
-    image_from_wire,
-    image_refused,
-    image_to_wire,
-)
-from interlingua.adapters.ollama_chat.tables import (
-    CALLS,
-    NAME,
-    Reading,
-    Writing,
-)
+from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
+from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, NamedIds
 from interlingua.canonical.loss import Loss, Path, pointer
 
@@ -53,8 +41,6 @@ Block = dict[str, Any]
 Message = dict[str, Any]
 
 _RESULTS: Final = Wanted(MESSAGE)
-
-_TEXT: Final = BLOCK_MEMBERS | {"text", "citations", "refusal"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -72,10 +58,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     if writing.same_origin or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
-        said = _Said(("system",), writing)
-        for index, block in enumerate(request["system"]):
-            said.add(block, index)
-        body.append(said.wire("system"))
+        body.append(_members_to_wire(request["system"], ("system",), "system", writing))
     for position in order:
         message = messages[position]
         content = message["content"]
@@ -88,18 +71,15 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     system = len(body) - len(order)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     body[system:] = items.settled(body[system:], [(position,) for position in order], read)
-    # last of all: what an entry names must still stand in its place
-    for position, to in moves_behind(order, messages):
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
+    report_moves(order, messages, _RESULTS, writing)
     return body
 
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
-    request = {"messages": [message], "provider_state": endpoint.state()}
-    loss = Loss()
-    written = message_to_wire(message, ("messages", 0), Writing(request, endpoint, loss))
-    keep_item(message, raw, written, endpoint, loss.entries)
+    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
+    written = message_to_wire(message, ("messages", 0), writing)
+    keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
@@ -107,18 +87,13 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
         return usual
-    if role == "developer":
-        role = "system"
-        writing.loss.replace((*path, "role"), role, "role_folded", "representation", "the wire knows no developer role")
+    role = fold_role(role, path, writing)
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
     else:
-        said = _Said((*path, "content"), writing, assistant=role == "assistant", answer=answer)
-        for index, block in enumerate(content):
-            said.add(block, index)
-        wire = said.wire(role)
+        wire = _members_to_wire(content, (*path, "content"), role, writing, answer=answer)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
-    return wire if trivial else _finish_message(message, wire, path, writing)
+    return wire if trivial else finish(message, wire, OF_MESSAGE, writing, path)
 
 
 def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
@@ -136,145 +111,99 @@ def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire 
 
 
 _MENDED: Final = ("developer", "tool")
+_Placed = list[tuple[int, Any]]
+"""What stands in a member of the wire, each with the position of its block."""
 
 
-def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
-    """What all messages have: names and cache hints that have no place here, own members, and what nobody knows."""
-    loss = writing.loss
-    if message.get("name") is not None:
-        loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
-    if message.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-    if state := writing.owned(message):
-        wire.update(state.get("fields") or NOTHING)
-        report_own_state(state, loss, path)
-    elif "provider_state" in message:
-        report_foreign_state(message, writing.endpoint, loss, path)
-    report_unknown(message, MESSAGE_MEMBERS, loss, path)
+class _Members:
+    """The blocks of one message, sorted into the members of the wire."""
+
+    __slots__ = ("calls", "images", "texts", "thoughts")
+
+    def __init__(self) -> None:
+        self.thoughts: _Placed = []
+        self.images: _Placed = []
+        self.texts: _Placed = []
+        self.calls: _Placed = []
+
+
+def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Wire:
+    """A message by its members: one text, reasoning, images, calls."""
+    members = _sorted(content, path, role, writing, answer=answer)
+    text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not answer)
+    wire: Wire = {"role": role, "content": text or ""}
+    if members.thoughts:
+        wire["thinking"] = members.thoughts[0][1]
+    if members.images:
+        wire["images"] = [image for _, image in members.images]
+    if members.calls:
+        wire["tool_calls"] = [call for _, call in members.calls]
+    if text is None and len(wire) == 2 and not answer:
+        fill(path, "", writing)
     return wire
 
 
-class _Said:
-    """The blocks of one message, sorted into the members of the wire, which have an order of their own."""
-
-    __slots__ = ("_answer", "_assistant", "_calls", "_images", "_path", "_texts", "_thoughts", "_writing")
-
-    def __init__(self, path: Path, writing: Writing, *, assistant: bool = False, answer: bool = False) -> None:
-        self._path = path
-        self._writing = writing
-        self._assistant = assistant
-        self._answer = answer
-        self._thoughts: list[tuple[int, str]] = []
-        self._images: list[tuple[int, Any]] = []
-        self._texts: list[tuple[int, str]] = []
-        self._calls: list[tuple[int, Any]] = []
-
-    def add(self, block: Block, index: int) -> None:
-        """Takes a block to where it stands on the wire, or reports that it has no place there."""
-        writing, path = self._writing, (*self._path, index)
+def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> _Members:
+    """The blocks where they stand on the wire; reports those that have no place there."""
+    members, assistant = _Members(), role == "assistant"
+    for index, block in enumerate(content):
+        where = (*path, index)
+        refused: tuple[str, str] | None = None
         match block["type"]:
             case "text":
                 if len(block) > 2:
-                    _finish_text(block, path, writing)
-                self._texts.append((index, block["text"]))
+                    report_beside(block, OF_TEXT, writing, where)
+                members.texts.append((index, block["text"]))
             case "document" if (
-                not self._assistant
-                and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
+                not assistant and (text := document_as_text(block, where, writing.loss, takes_bytes=False)) is not None
             ):
-                _finish_text(text, path, writing)
-                self._texts.append((index, text["text"]))
-            case "image":
-                refusal = image_refused(block, writing, answer=self._answer)
-                if refusal is None:
-                    self._images.append((index, image_to_wire(block, path, writing)))
-                else:
-                    self.leave_out(block, index, *refusal)
-            case "tool_use" if self._assistant:
-                self._calls.append((index, call_to_wire(block, path, writing)))
-            case "thinking" if self._assistant and _may_go_back(block, writing, answer=self._answer):
-                _finish_thinking(block, path, writing)
-                self._thoughts.append((index, block["text"]))
-            case "opaque" if self._may_hold(block) and (item := _raw_item(block, writing)) is not None:
-                if not block.keys() <= _OPAQUE:
-                    finish_block(block, _OPAQUE, path, writing)
-                (self._calls if block["kind"] == CALLS else self._images).append((index, item[0]))
-            case "tool_use" | "tool_result":
-                raise InvalidRequest(
-                    f"a {block['type']} does not stand in a message of this role", path=pointer(path), adapter=NAME
-                )
+                report_beside(text, OF_TEXT, writing, where)
+                members.texts.append((index, text["text"]))
+            case "image" if (refused := image_refused(block, writing, answer=answer)) is None:
+                members.images.append((index, image_to_wire(block, where, writing)))
+            case "tool_use" if assistant:
+                members.calls.append((index, call_to_wire(block, where, writing)))
+            # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
+            case "thinking" if assistant and (answer or not block.get("provider_state") or writing.owned(block)):
+                report_beside(block, OF_THINKING, writing, where)
+                members.thoughts.append((index, block["text"]))
+            case "opaque" if (item := _raw_item(block, role, writing)) is not None:
+                report_beside(block, OF_OPAQUE, writing, where)
+                (members.calls if block["kind"] == CALLS else members.images).append((index, item[0]))
+            case "tool_use" | "tool_result" if role != "tool":
+                raise misplaced(block, where, writing)
             case _:
-                self.leave_out(block, index, *_no_place(block, writing))
+                code, why = refused or no_place(block, writing)
+                if (left := writing.loss.block(where, block, code, "lost", why)) is not None:
+                    members.texts.append((index, left["text"]))
+    return members
 
-    def _may_hold(self, block: Block) -> bool:
-        """Whether an item of this wire stands in a message of its role: only an assistant has calls."""
-        return self._writing.endpoint.owns(block) and (self._assistant or block.get("kind") != CALLS)
 
-    def leave_out(self, block: Block, index: int, code: str, message: str) -> None:
-        """Reports a block that has no form, and takes what the policy puts in its place."""
-        left = self._writing.loss.block((*self._path, index), block, code, "lost", message)
-        if left is not None:
-            self._texts.append((index, left["text"]))
+def _one_text(members: _Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
+    """The one text, None when there is none; joins what was said in pieces and reports where all stands. An empty text says
+    nothing unless it stands `alone`."""
+    members.thoughts = _joined(members.thoughts, path, writing, goes_on=goes_on, alone=False)
+    alone = alone and not (members.images or members.thoughts or members.calls)
+    texts = _joined(members.texts, path, writing, goes_on=goes_on, alone=alone)
+    placed = (members.thoughts, members.images, texts, members.calls)
+    report_order([index for member in placed for index, _ in member], path, writing)
+    return texts[0][1] if texts else None
 
-    def wire(self, role: str) -> Wire:
-        """The message of the wire; reports what was joined and what stands elsewhere."""
-        text = self.text()
-        wire: Wire = {"role": role, "content": text or ""}
-        if self._thoughts:
-            wire["thinking"] = self._thoughts[0][1]
-        if self._images:
-            wire["images"] = self.images()
-        if self._calls:
-            wire["tool_calls"] = [call for _, call in self._calls]
-        if text is None and len(wire) == 2 and not self._answer:
-            self._fill()
-        return wire
 
-    def images(self) -> list[Any]:
-        """The images, in order."""
-        return [image for _, image in self._images]
-
-    def text(self) -> str | None:
-        """The one text, None when there is none; joins what was told in pieces and reports where all stands."""
-        self._thoughts = self._joined(self._thoughts, beside=True)
-        others = bool(self._images or self._thoughts or self._calls or self._answer)
-        self._texts = texts = self._joined(self._texts, beside=others)
-        target = [index for part in (self._thoughts, self._images, texts, self._calls) for index, _ in part]
-        if target != sorted(target):
-            self._report_moves(target)
-        return texts[0][1] if texts else None
-
-    def _report_moves(self, target: list[int]) -> None:
-        for position, to in moves_to(target, longest_rising(target), max(target) + 1):
-            message = "the wire puts reasoning first, then images, then text, and calls last"
-            path = self._path
-            self._writing.loss.move((*path, position), (*path, to), "reordered", "representation", message)
-
-    def _joined(self, texts: list[tuple[int, str]], *, beside: bool) -> list[tuple[int, str]]:
-        """At most one text. An empty one says nothing unless it stands alone."""
-        if not texts or (len(texts) == 1 and (texts[0][1] or not beside)):
-            return texts
-        spoken = [said for said in texts if said[1]]
-        kept = spoken[0] if spoken else None if beside else texts[0]
-        loss, path = self._writing.loss, self._path
-        for said in texts:
-            if not said[1] and (kept is None or said[0] != kept[0]):
-                loss.drop((*path, said[0]), "empty_content", "representation", "an empty text says nothing here")
-        if kept is None or len(spoken) < 2:
-            return [kept] if kept is not None else []
-        whole = spoken[0][1]
-        for before, said in pairwise(spoken):
-            # pieces of one answer go on where the piece before ends; texts of others are apart
-            whole += ("" if self._assistant and before[0] + 1 == said[0] else "\n\n") + said[1]
-        message = "a message has one text on this wire"
-        loss.replace((*path, kept[0], "text"), whole, "merged_turn", "representation", message)
-        for index, _ in spoken[1:]:
-            loss.drop((*path, index), "merged_turn", "representation", message)
-        return [(kept[0], whole)]
-
-    def _fill(self) -> None:
-        value = [{"type": "text", "text": ""}]
-        message = "an empty message is written as an empty text"
-        self._writing.loss.replace(self._path, value, "filler", "representation", message)
+def _joined(texts: _Placed, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> _Placed:
+    """At most one text. An empty one says nothing unless it stands `alone`."""
+    if not texts or (len(texts) == 1 and (texts[0][1] or alone)):
+        return texts
+    spoken = [said for said in texts if said[1]]
+    kept = spoken or (texts[:1] if alone else [])
+    for index, text in texts:
+        if not text and not (kept and kept[0][0] == index):
+            report_empty(index, path, writing)
+    if len(kept) < 2:
+        return kept
+    whole = joined(kept) if goes_on else "\n\n".join([text for _, text in kept])
+    report_joined([index for index, _ in kept], whole, path, writing)
+    return [(kept[0][0], whole)]
 
 
 # -- order
@@ -339,52 +268,16 @@ def _answered(message: Message) -> str | None:
     return content[0].get("tool_use_id") if message["role"] == "tool" and content else None
 
 
-# -- blocks
+# -- items that could not be read, and results
 
 
-def _finish_text(block: Block, path: Path, writing: Writing) -> None:
-    for name, message in (("refusal", "the wire marks no refusals"), ("citations", "the wire has no citations")):
-        if block.get(name):
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
-    finish_block(block, _TEXT, path, writing)
-
-
-def _may_go_back(block: Block, writing: Writing, *, answer: bool) -> bool:
-    """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
-    return answer or not block.get("provider_state") or bool(writing.owned(block))
-
-
-def _finish_thinking(block: Block, path: Path, writing: Writing) -> None:
-    if block.get("signature") is not None:
-        message = "reasoning carries no proof on this wire"
-        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
-    if len(block) > 2:
-        finish_block(block, THINKING_MEMBERS, path, writing)
-
-
-def _no_place(block: Block, writing: Writing) -> tuple[str, str]:
-    """Code and message for a block that has no form."""
-    match block["type"]:
-        case "opaque":
-            return "foreign_state", "an item of another provider has no form here"
-        case "thinking" | "redacted_thinking" if block.get("provider_state") and not writing.owned(block):
-            return "foreign_state", "reasoning of another provider is not replayed"
-        case "thinking" | "redacted_thinking":
-            return "unsupported_block", "reasoning has no form in this place"
-        case "audio" | "video" | "document":
-            return "unsupported_block", f"the wire has no form for {block['type']}"
-        case _:
-            return "unknown_block", "a block of a type that this version does not know"
-
-
-# -- items that could not be read
-
-
-def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
+def _raw_item(block: Block, role: str, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
+    if not writing.endpoint.owns(block):
+        return None
     value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
     match block.get("kind"):
-        case "tool_calls" if not is_call(value, reading):
+        case "tool_calls" if role == "assistant" and not is_call(value, reading):
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)
@@ -392,66 +285,41 @@ def _raw_item(block: Block, writing: Writing) -> tuple[Any] | None:
             return None
 
 
-# -- results
-
-
 def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     block, where = result_of(message, path, NAME), (*path, "content", 0)
     inner = block["content"]
-    wire: Wire = {"role": "tool", "content": ""}
+    images: list[Any] = []
     if len(inner) == 1 and len(inner[0]) == 2 and inner[0]["type"] == "text":
-        wire["content"] = inner[0]["text"]
-        empty = False
+        text: str | None = inner[0]["text"]
     else:
-        said = _Said((*where, "content"), writing)
-        for index, item in enumerate(inner):
-            if item["type"] in ("tool_use", "tool_result"):
-                said.leave_out(item, index, "unsupported_block", "calls and results have no form in this place")
-            else:
-                said.add(item, index)
-        text = said.text()
-        empty = text is None
-        wire["content"] = text or ""
-        if images := said.images():
-            wire["images"] = images
-        elif empty and not block.get("is_error"):
-            value = [{"type": "text", "text": ""}]
-            note = "an empty result is written as an empty text"
-            writing.loss.replace((*where, "content"), value, "filler", "representation", note)
-    if block.get("is_error"):
-        wire["content"] = TOOL_ERROR if empty else f"{TOOL_ERROR}\n{wire['content']}"
-        note = "the failure is told in the first line of the result"
-        writing.loss.replace((*where, "is_error"), True, "envelope", "representation", note)
-    elif wire["content"][:1] == "[" and is_enveloped(wire["content"]):
-        wire["content"] = f"{TOOL_OK}\n{wire['content']}"
-    if (name := writing.names.get(block["tool_use_id"])) is not None:
+        members = _sorted(inner, (*where, "content"), "tool", writing)
+        text = _one_text(members, (*where, "content"), writing, goes_on=False, alone=True)
+        images = [image for _, image in members.images]
+    silent = text is None and (not images or bool(block.get("is_error")))
+    parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
+    wire: Wire = {"role": "tool", "content": result_parts(block, parts, "text", "", where, writing)[0]["text"]}
+    if images:
+        wire["images"] = images
+    state = writing.owned(message)
+    name = (state.get("fields") or NOTHING).get("tool_name", writing.names.get(block["tool_use_id"]))
+    if name is not None:
         wire["tool_name"] = name
     if (wire_id := writing.result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
-        finish_block(block, RESULT_MEMBERS, where, writing)
+        report_beside(block, OF_RESULT, writing, where)
     return wire
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
 _ROLES: Final = ("system", "user", "assistant", "tool")
 
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    if not isinstance(messages, list):
-        raise InvalidWire("messages must be a list", path="/messages", adapter=NAME)
-    read: list[Message] = []
-    try:
-        for message in messages:
-            read.append(message_from_wire(message, reading))
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, _RESULTS, reading.endpoint.state)
-    return read
+    return read_messages(messages, message_from_wire, reading, _RESULTS)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
@@ -541,22 +409,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
-    block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if _open_envelope(blocks):
-        block["is_error"] = True
-    if not by_id:
-        block["provider_state"] = reading.endpoint.state(id=wire_id)
-    read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
+    read = result_message(canonical, blocks[-1:], reading, None if by_id else wire_id)
+    block: Block = read["content"][0]
+    block["content"] = blocks[:-1] + block["content"]  # images stand before the text
     return _with_fields(read, fields, reading)
-
-
-def _open_envelope(blocks: list[Block]) -> bool:
-    """Takes the envelope off the text. Whether it told of a failure."""
-    if not blocks or blocks[-1]["type"] != "text" or not is_enveloped(blocks[-1]["text"]):
-        return False
-    line, newline, rest = blocks[-1]["text"].partition("\n")
-    if newline:
-        blocks[-1] = {"type": "text", "text": rest}
-    else:
-        del blocks[-1]
-    return line == TOOL_ERROR

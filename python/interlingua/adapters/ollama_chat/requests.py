@@ -35,7 +35,7 @@ from interlingua.adapters._members import (
     wrong_member,
 )
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_to_wire, tools_reader, unmeasured
+from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
@@ -58,7 +58,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return request_to_wire(request, endpoint, _written)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -73,6 +73,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
+
+
+_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -281,6 +284,7 @@ _ROWS: Final[Rows] = {
             "temperature": Row(NUMBER, "temperature", plain=()),
             "top_p": Row(NUMBER, "top_p", plain=()),
             "top_k": Row(NUMBER, "top_k", plain=()),
+            "min_p": Row(NUMBER, "min_p", plain=()),
             "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
             "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
             "seed": Row(INTEGER, "seed", plain=()),

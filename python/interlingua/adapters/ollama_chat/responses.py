@@ -1,31 +1,53 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
+    APART,
+    LISTED,
+    UNREADABLE,
+    Ends,
+    Names,
     has_tokens,
-    report_alternatives,
-    report_end,
-    report_logprobs,
-    report_rest,
-    report_stop_sequence,
-    report_usage,
+    read_end,
+    read_members,
+    report_around,
+    served_model,
+    unreadable,
+    unwritable,
+    written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
+from interlingua.adapters._usage import Usage, prompt_tokens
 from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
-from interlingua.adapters.ollama_chat.tables import CREATED, FINISH, FINISH_BACK, NAME, Reading, Writing, moment
+from interlingua.adapters.ollama_chat.tables import CREATED, NAME, Reading, Writing, moment
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
-Usage = dict[str, Any]
 
+ENDS: Final = Ends(
+    {"stop": "stop", "length": "length"},
+    {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"},
+    ("length",),
+)
+"""The server has two words, and none for calls."""
+_NAMES: Final = Names({"message": APART, "model": "model", "done_reason": "finish_reason_raw", "logprobs": LISTED})
+_COUNTS: Final = ("prompt_eval_count", "eval_count")
+_UNCOUNTED: Final = (
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
+    "reasoning_tokens",
+)
+"""What the wire does not count apart."""
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -42,9 +64,8 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
         body = _body(response, endpoint, loss, moment(created))
         body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
         body = put_back_item(response, body, endpoint, loss.entries, loss)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
+    except UNREADABLE as problem:
+        raise unwritable(endpoint) from problem
     return body, loss.entries
 
 
@@ -52,16 +73,12 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     writing = Writing(response, endpoint, loss)
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, writing, message, created_at)
-    report_end(response, finish_from_wire(body.get("done_reason"), response["message"]["content"]), loss, ())
-    report_stop_sequence(response, loss, ())
-    report_usage(response, _UNCOUNTED, loss)
-    report_alternatives(response, loss)
-    if (logprobs := response.get("logprobs")) is not None and "logprobs" not in body:
-        report_logprobs(response, loss, ())
-    elif logprobs is not None:
-        for name in sorted(logprobs.keys() - {"content"}):
+    end = read_end(body.get("done_reason"), response["message"]["content"], ENDS)
+    says = ("logprobs",) if "logprobs" in body else ()
+    report_around(response, end, loss, says=says, uncounted=_UNCOUNTED)
+    if says:
+        for name in sorted(response["logprobs"].keys() - {LISTED}):
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
-    report_rest(response, loss)
     report_foreign_state(response, endpoint, loss, ())
     return body
 
@@ -71,23 +88,21 @@ def end_to_wire(response: Response, writing: Writing, message: Wire, created_at:
     state = writing.owned(response)
     own = bool(state)
     body: Wire = {}
-    if (model := response.get("model")) is not None:
-        body["model"] = model.partition(":")[2] or model
+    if (model := served_model(response)) is not None:
+        body["model"] = model
     if not own:
         body["created_at"] = created_at
     body["message"] = message
     if (usage := response.get("usage")) is not None:
         body.update(usage_to_wire(usage, own=own))
     logprobs = response.get("logprobs") or NOTHING
-    content = logprobs.get("content")
+    content = logprobs.get(LISTED)
     if isinstance(content, list) and (own or has_tokens(logprobs)):
         body["logprobs"] = content
     body["done"] = True
-    raw = response.get("finish_reason_raw")
-    if not own or finish_from_wire(raw, response["message"]["content"]) != response["finish_reason"]:
-        body["done_reason"] = FINISH_BACK.get(response["finish_reason"], "other")
-    elif isinstance(raw, str):
-        body["done_reason"] = raw
+    word = written_end(response, response["message"]["content"], ENDS, own=own)
+    if word is not None:
+        body["done_reason"] = word
     return {**body, **(state.get("fields") or NOTHING)}
 
 
@@ -104,14 +119,12 @@ def from_wire_response(
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids, salt_of(body))
     response = read_answer(body, reading)
-    usual = body.get("done") is True and type(body.get("done_reason")) is str and None not in body.values()
-    if not may_differ(reading.unusual or not usual):
-        return unwrap_answer_call(response), []
-    loss = Loss()
-    written = _body(response, endpoint, loss, CREATED)
-    keep_message(response["message"], body["message"], endpoint)
-    written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
-    keep_item(response, body, written, endpoint, loss.entries)
+    if may_differ(reading.unusual or body.get("done") is not True):
+        loss = Loss()
+        written = _body(response, endpoint, loss, CREATED)
+        keep_message(response["message"], body["message"], endpoint)
+        written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
+        keep_item(response, body, written, endpoint, loss.entries)
     return unwrap_answer_call(response), []
 
 
@@ -125,44 +138,24 @@ def read_answer(body: Wire, reading: Reading) -> Response:
     """The response of a body."""
     try:
         message = answer_from_wire(body["message"], reading)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise InvalidAnswer(
-            "the answer cannot be read: a member is missing or has the wrong type", path="/message", adapter=NAME
-        ) from problem
+    except UNREADABLE as problem:
+        raise unreadable("/message", reading.endpoint) from problem
     response: Response = {"message": message}
-    fields: dict[str, Any] = {}
-    raw: Any = None
-    for name, value in body.items():
-        match name:
-            case "message":
-                pass
-            case "model" if isinstance(value, str) and value:
-                response["model"] = reading.endpoint.model_id(value)
-            case "done" if value is True:
-                pass
-            case "done_reason" if isinstance(value, str):
-                response["finish_reason_raw"] = raw = value
-            case "prompt_eval_count" | "eval_count" if _is_count(value):
-                pass
-            case "logprobs" if isinstance(value, list):
-                response["logprobs"] = {"content": value}
-            case _ if value is None:
-                pass
-            case _:
-                fields[name] = value
-    if (usage := usage_from_wire(body)) is not None:
+    usage = usage_from_wire(body)
+    counted: Mapping[str, Any] = NOTHING if usage is None else usage["raw"]
+    rest = {
+        name: value for name, value in body.items() if name not in counted and (name != "done" or value is not True)
+    }
+    read_members(rest, _NAMES, response, reading.endpoint, usage_from_wire)
+    if usage is not None:
         response["usage"] = usage
-    response["finish_reason"] = finish_from_wire(raw, message["content"])
-    response["provider_state"] = reading.endpoint.state(fields=fields) if fields else reading.endpoint.state()
+    response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), message["content"])
     return response
 
 
 def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:
     """Why an answer ended. The wire has no word for calls: the content decides, unless the answer was cut."""
-    reason = FINISH.get(raw, "other") if isinstance(raw, str) else "other"
-    if reason != "length" and any(block["type"] == "tool_use" for block in content):
-        return "tool_calls"
-    return reason
+    return read_end(raw, content, ENDS)
 
 
 # ---------------------------------------------------------------------------------------------------- usage
@@ -170,28 +163,15 @@ def finish_from_wire(raw: Any, content: list[dict[str, Any]]) -> str:
 
 def usage_from_wire(body: Wire) -> Usage | None:
     """The two counts of the wire, None when it has neither. A prompt that was cached may be counted in part or not at all."""
-    raw = {name: body[name] for name in ("prompt_eval_count", "eval_count") if _is_count(body.get(name))}
+    raw = {name: body[name] for name in _COUNTS if _is_count(body.get(name))}
     if not raw:
         return None
     return {"input_tokens": raw.get("prompt_eval_count", 0), "output_tokens": raw.get("eval_count", 0), "raw": raw}
 
 
-_UNCOUNTED: Final = (
-    "cached_input_tokens",
-    "cache_creation_input_tokens",
-    "cache_creation_1h_input_tokens",
-    "reasoning_tokens",
-)
-"""What the wire does not count apart."""
-
-
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     """The wire's counts, in which the prompt includes what was read from and written to a cache."""
-    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    counts = {
-        "prompt_eval_count": usage["input_tokens"] + cached + written,
-        "eval_count": usage["output_tokens"],
-    }
+    counts = {"prompt_eval_count": prompt_tokens(usage), "eval_count": usage["output_tokens"]}
     raw = usage.get("raw")
     if own and raw is not None and all(raw.get(name, 0) == count for name, count in counts.items()):
         return {name: raw[name] for name in counts if name in raw}

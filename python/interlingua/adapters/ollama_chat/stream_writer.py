@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING, Event, Wire, data_of
 from interlingua.adapters._order import longest_rising, moves_to
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
@@ -17,7 +17,8 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
-_PROSE: Final = frozenset(("text", "thinking"))
+_DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "thinking": {"content": "", "thinking": TEXT}}
+_PROSE: Final = frozenset(_DELTAS)
 _RANKS: Final = {"thinking": 0, "image": 1, "text": 2, "tool_use": 3}
 """The members of a message in their order, by the blocks that they hold."""
 _IMAGES: Final = 1
@@ -38,34 +39,23 @@ class _Writer(Writer):
     """The model that all lines name."""
 
     def __init__(self, endpoint: Endpoint, created_at: str) -> None:
-        super().__init__(endpoint)
+        super().__init__(endpoint, _DELTAS)
         self.created_at = created_at
         self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
         self.model: str | None = endpoint.model
 
     def start(self, event: Event) -> None:
         """Nothing is told of an answer that has only begun."""
-        named: str | None = event.get("model")
-        self.model = self.model if named is None else named.partition(":")[2] or named
+        self.model = model_of(event, self.endpoint)
 
-    def _line(self, **said: Any) -> Wire:
+    def _line(self, said: Wire) -> Wire:
         line: Wire = {} if self.model is None else {"model": self.model}
         message = {"role": "assistant", **said}
         return {**line, "created_at": self.created_at, "message": message, "done": False}
 
-    def begin(self, told: OpenBlock) -> None:
-        """A text may begin with words."""
-        self.more(told, told.block.get("text", ""))
-
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
-        """The line of a piece; calls are told when they are whole."""
-        match told.kind:
-            case "text":
-                return None, self._line(content=TEXT)
-            case "thinking":
-                return None, self._line(content="", thinking=TEXT)
-            case _:
-                return None
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:  # noqa: ARG002
+        """The line of a piece."""
+        return None, self._line(said)
 
     def piece(self, told: OpenBlock | None, text: str) -> Any:
         """The line of a piece. A block that has not begun cannot go on."""
@@ -79,13 +69,13 @@ class _Writer(Writer):
         if block["type"] in _PROSE:
             return
         if block["type"] == "tool_use":
-            self.put(None, self._line(content="", tool_calls=[call_to_wire(block, (), self.writing)]))
+            self.say(told, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]})
             return
         message = {"role": "assistant", "content": [block]}
         whole = message_to_wire(message, (), self.writing, answer=True)
-        said = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
+        said: Wire = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
         if said:
-            self.put(None, self._line(content="", **said))
+            self.say(told, {"content": "", **said})
 
     def complete(self, response: dict[str, Any]) -> None:
         """The line that ends the answer, with the members that the message has beside its content."""

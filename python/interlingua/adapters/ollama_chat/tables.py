@@ -14,12 +14,6 @@ from interlingua.canonical.loss import Loss
 
 NAME: Final = "ollama_chat"
 
-FINISH: Final = {"stop": "stop", "length": "length"}
-"""`done_reason`; `load`, `unload`, none at all and any other word are `other`."""
-
-FINISH_BACK: Final = {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"}
-"""What is written for an answer of another provider; everything else is `other`, never told as a clean end."""
-
 LEVELS: Final = ("low", "medium", "high", "max")
 """The words of `think`."""
 

@@ -1,21 +1,22 @@
 """Messages, by their role: `messages_to_wire` above `messages_from_wire`; assistant messages are in `turns`."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import PREFILL
-from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import (
-    NOTHING,
-    RESULT_MEMBERS,
-    Wire,
-    malformed,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
+from interlingua.adapters._envelope import MARK
+from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._messages import (
+    OF_RESULT,
+    fold_role,
+    read_messages,
+    refuse_calls,
+    report_beside,
+    report_moves,
+    result_message,
+    result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, note_disorder, result_of
+from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, result_of
 from interlingua.adapters._spelling import LIST, lone_text
 from interlingua.adapters._verbatim import Items, came_otherwise
 from interlingua.adapters.openai_chat.parts import (
@@ -36,7 +37,6 @@ from interlingua.adapters.openai_chat.parts import (
 from interlingua.adapters.openai_chat.tables import NAME, Kept, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS
 from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path
 
@@ -81,8 +81,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
 
 def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs":
     """The messages by the rules of the wire."""
-    moves = moves_behind(order, messages)
-    writing.moved = frozenset([position for position, _ in moves])
+    writing.moved = frozenset([position for position, _ in moves_behind(order, messages)])
     runs = _Runs(writing)
     for position in order:
         message = messages[position]
@@ -104,9 +103,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
     last: Wire = runs.body[-1] if runs.body else {}
     if last.get("role") == "assistant" and not writing.same(PREFILL) and CALLS not in last:
         runs.body[-1] = _begun(last, order[-1], writing)
-    # last of all: what an entry names must still stand in its place
-    for position, to in moves:
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
+    report_moves(order, messages, _RESULTS, writing)
     runs.report()
     return runs
 
@@ -210,16 +207,18 @@ class _Runs:
             self.writing.loss.move(path, to, "media_moved", "weakened", message, left=value)
 
 
-def _without_those_of_the_model(state: Mapping[str, Any], path: Path, writing: Writing) -> Mapping[str, Any]:
-    """The own state of a message of another role, without the members that a turn of the model alone has."""
+def _without_those_of_the_model(message: Message, path: Path, writing: Writing) -> Message:
+    """A message of another role, without the own members that a turn of the model alone has."""
+    state = writing.owned(message)
     fields = state.get("fields") or NOTHING
     if OF_THE_MODEL.isdisjoint(fields):
-        return state
+        return message
     for name in fields:
         if name in OF_THE_MODEL:
             at = (*path, "provider_state", "fields", name)
             writing.loss.drop(at, "unsupported_field", "weakened", "a turn of the model alone has this member")
-    return {**state, "fields": {name: value for name, value in fields.items() if name not in OF_THE_MODEL}}
+    left = {name: value for name, value in fields.items() if name not in OF_THE_MODEL}
+    return {**message, "provider_state": {**state, "fields": left}}
 
 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
@@ -230,29 +229,15 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
         if block["type"] == "text":
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
-    if role == "developer" and writing.dialect.get("developer_role") is False:
-        role = "system"
-        writing.loss.replace(
-            (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
-        )
-    _refuse_results(content, path)
-    state = _without_those_of_the_model(writing.owned(message), path, writing)
+    if writing.dialect.get("developer_role") is False:
+        role = fold_role(role, path, writing)
+    refuse_calls(content, path, writing)
     written = content_to_wire(content, (*path, "content"), writing, USER if role == USER else SYSTEM)
     if runs.moved:
         parts: list[Wire] = [{"type": "text", "text": written}] if isinstance(written, str) else written or []
         written, runs.moved = runs.moved + parts, []
     wire: Wire = {"role": role, "content": filled(path, writing) if written is None else written}
-    return wire if bare else finish_message(message, wire, state, path, writing)
-
-
-def _refuse_results(content: list[Block], path: Path) -> None:
-    for index, block in enumerate(content):
-        if block["type"] in ("tool_use", "tool_result"):
-            raise InvalidRequest(
-                f"a {block['type']} does not stand in a message of this role",
-                path=f"/messages/{path[1]}/content/{index}",
-                adapter=NAME,
-            )
+    return wire if bare else finish_message(_without_those_of_the_model(message, path, writing), wire, path, writing)
 
 
 def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
@@ -267,7 +252,6 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
             if not text.startswith(MARK):
                 return {"role": "tool", "tool_call_id": writing.result_id(block), "content": text}
     path: Path = ("messages", position, "content", 0)
-    state = writing.owned(message)
     if called is not None:
         wire: Wire = {"role": "function", "name": called}
     else:
@@ -277,27 +261,10 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     written = as_content(_result_content(block, path, writing, runs))
     if called is not None and type(written) is list:
         runs.fits = False
-    if written is None:
-        value = [{"type": "text", "text": ""}]
-        message_ = "an empty result is written as an empty text"
-        writing.loss.replace((*path, "content"), value, "filler", "representation", message_)
-    wire["content"] = written or ""
+    wire["content"] = written
     if len(block) > 3:
-        _finish_result(block, path, writing)
-    return wire if bare else finish_message(message, wire, state, ("messages", position), writing)
-
-
-def _finish_result(block: Block, path: Path, writing: Writing) -> None:
-    if block.get("cache") is not None:
-        message = "the wire marks parts, not results"
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-    state = block.get("provider_state")
-    if state is not None:
-        if writing.endpoint.owns(state):
-            report_own_state(state, writing.loss, path, fields=True)
-        else:
-            report_foreign_state(block, writing.endpoint, writing.loss, path)
-    report_unknown(block, RESULT_MEMBERS, writing.loss, path)
+        report_beside(block, OF_RESULT, writing, path)
+    return wire if bare else finish_message(message, wire, ("messages", position), writing)
 
 
 def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> list[Wire]:
@@ -315,11 +282,7 @@ def _result_content(block: Block, path: Path, writing: Writing, runs: _Runs) -> 
             part = runs.take(where, inner["type"], part)
         if part is not None:
             parts.append(part)
-    if block.get("is_error"):
-        message = "the failure is told in the first line of the result"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
-    envelop(parts, "text", failed=bool(block.get("is_error")))
-    return parts
+    return result_parts(block, parts, "text", "", path, writing)
 
 
 _MEDIA: Final = ("image", "audio", "video", "document")
@@ -327,16 +290,7 @@ _MEDIA: Final = ("image", "audio", "video", "document")
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    if not isinstance(messages, list):
-        raise InvalidWire("messages must be a list", path="/messages", adapter=NAME)
-    read: list[Message] = []
-    try:
-        for message in messages:
-            read.append(message_from_wire(message, reading))
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed("the message", "messages", len(read)) from problem
-    note_disorder(read, _RESULTS, reading.state)
-    return read
+    return read_messages(messages, message_from_wire, reading, _RESULTS)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
@@ -370,29 +324,12 @@ _TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 
 
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
-    content, wire_id = message.get("content"), message.get("tool_call_id")
-    if (
-        len(message) == 3
-        and type(content) is str
-        and type(wire_id) is str
-        and not content.startswith(MARK)
-        and message["role"] == "tool"
-    ):
-        canonical, paired = reading.result(wire_id)
-        result: Block = {
-            "type": "tool_result",
-            "tool_use_id": canonical,
-            "content": [{"type": "text", "text": content}],
-        }
-        if not (paired and wire_id):
-            result["provider_state"] = reading.state(id=wire_id)
-        return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
-    return _odd_tool_from_wire(message, reading)
-
-
-def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
+    content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
+    if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
+        canonical, paired = reading.result(wire_id)  # most results
+        said = [{"type": "text", "text": content}]
+        return result_message(canonical, said, reading, None if paired and wire_id else wire_id)
     kept, known = Kept(), _TOOL
-    wire_id, name = message.get("tool_call_id"), message.get("name")
     legacy, told = message["role"] == "function", name if isinstance(name, str) else None
     found: str | None = None
     if legacy or not isinstance(wire_id, str):
@@ -405,14 +342,8 @@ def _odd_tool_from_wire(message: Wire, reading: Reading) -> Message:
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)
-    block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks):
-        block["is_error"] = True
-        reading.unusual = True
-    if not (paired and wire_id):
-        block["provider_state"] = reading.state(id=wire_id)
-    read: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    return finish_reading(message, read, known, kept, reading, _form_of(message.get("content"), reading))
+    read = result_message(canonical, blocks, reading, None if paired and wire_id else wire_id)
+    return finish_reading(message, read, known, kept, reading, _form_of(content, reading))
 
 
 _NAMED_TOOL: Final = _TOOL | {"name"}

@@ -5,44 +5,29 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 import re
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import (
-    MESSAGE_MEMBERS,
-    Wire,
-    keep_spelling,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-    within,
-)
+from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
+from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
-    document_as_text,
-    inline,
-    is_fetched,
-    is_file_id,
-    is_image_source,
-    may_be_base64,
-    refuses_image,
-    sniff,
-    source_refused,
-)
-from interlingua.adapters._openai_parts import (
     BYTES,
     FILE,
-    OF_DOCUMENTS,
+    KINDS,
     WEB,
-    CacheMark,
-    address,
-    detail,
-    file_name,
-    is_of_another,
-    opaque,
-    report_media_type,
-    report_of_document,
+    Medium,
+    as_sent,
+    bare_type,
+    document_as_text,
+    inline,
+    located,
+    may_be_base64,
+    model_refused,
+    report_sent,
+    sniff,
+    with_source,
 )
+from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
+from interlingua.adapters._openai_parts import CacheMark, address, address_refused, detail, file_name, is_plain, opaque
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
@@ -61,12 +46,6 @@ USER, SYSTEM, ASSISTANT, TOOL = "user", "system", "assistant", "tool"
 MARK: Final = CacheMark("cache_control", "prompt_cache_breakpoint")
 
 
-def _read_data(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str or not may_be_base64(raw):
-        raise TypeError("data")
-    block["source"] = {"kind": "base64", "data": raw}
-
-
 def _read_format(raw: Any, block: Item, _: Any) -> None:
     if type(raw) is not str or not _FORMAT.fullmatch(raw) or raw in _SPELT_OTHERWISE:
         raise TypeError("format")
@@ -77,27 +56,9 @@ _FORMAT: Final = re.compile(r"[A-Za-z0-9_.+-]+")
 _SPELT_OTHERWISE: Final = ("mpeg", "x-wav", "wave", "vnd.wave")
 
 
-def _write_format(block: Item, writing: Writing, path: Path) -> str:
-    written, name = _audio_format(block)
-    report_media_type(written, block.get("media_type"), path, writing)
-    return name
-
-
-def _audio_format(block: Block) -> tuple[str, str]:
-    """The media type of a sound, and the word that the wire has for it."""
-    media_type = block.get("media_type")
-    written = _ALIASES.get(media_type or sniff("audio", block["source"]["data"]), media_type or "audio/wav")
-    return written, AUDIO.back.get(written) or written.removeprefix("audio/")
-
-
-_ALIASES: Final = {
-    "audio/wav": "audio/wav",
-    "audio/x-wav": "audio/wav",
-    "audio/wave": "audio/wav",
-    "audio/vnd.wave": "audio/wav",
-    "audio/mpeg": "audio/mpeg",
-    "audio/mp3": "audio/mpeg",
-}
+def _format(media_type: str) -> str:
+    """The word that the wire has for a type of sound."""
+    return AUDIO.back.get(media_type) or media_type.removeprefix("audio/")
 
 
 def _read_sound(raw: Any, block: Item, _: Any) -> None:
@@ -106,23 +67,6 @@ def _read_sound(raw: Any, block: Item, _: Any) -> None:
     block["source"] = {"kind": BYTES if may_be_base64(raw) else WEB, "data": raw}
 
 
-def _write_data(block: Item, _: Writing, __: Path) -> Any:
-    return block["source"]["data"]
-
-
-def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
-    name = block.get("name")
-    if name is not None:
-        return name
-    if block["source"]["kind"] != BYTES or writing.owned(block):
-        return ABSENT
-    # a file given by its bytes is refused without a name
-    message = "the wire demands a file name"
-    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
-    return "document"
-
-
-_FILE_NAME: Final = file_name(_write_file_name, soft=True)
 _TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
 _SAID: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
 _REFUSAL: Final = Row(
@@ -138,25 +82,29 @@ _AUDIO: Final = Row(
         "input_audio",
         Row(
             {},
-            Member("data", ("source",), _read_data, _write_data, needed=True),
-            Member("format", ("media_type",), _read_format, _write_format, needed=True),
+            same("data", BYTES, str, needed=True),
+            Member(
+                "format", ("media_type",), _read_format, lambda block, _, __: _format(block["media_type"]), needed=True
+            ),
         ),
     ),
     mark=MARK,
 )
-_SOUND: Final = Row({"type": "input_audio"}, Member("input_audio", ("source",), _read_sound, _write_data), mark=MARK)
+_SOUND: Final = Row(
+    {"type": "input_audio"},
+    Member("input_audio", ("source",), _read_sound, lambda block, _, __: block["source"]["data"]),
+    mark=MARK,
+)
 _FILE: Final = Row(
     {"type": "file"},
-    inside("file", Row({}, address("file_id", FILE), address("file_data", WEB, BYTES), _FILE_NAME)),
+    inside("file", Row({}, address("file_id", FILE), address("file_data", WEB, BYTES), file_name(soft=True))),
     mark=MARK,
-    beside=OF_DOCUMENTS,
 )
 _DOCUMENT: Final = Row(
     {"type": "document_url"},
     address("document_url", WEB, BYTES),
     text("document_name", "name"),
     mark=MARK,
-    beside=OF_DOCUMENTS,
 )
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -178,13 +126,9 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
                     block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
                 )
                 return block["value"]
-            return lost_part(block, path, writing, "foreign_state", "an item of another provider has no form here")
-        case "thinking" | "redacted_thinking":
-            return lost_part(block, path, writing, "unsupported_block", "reasoning has no form in this place")
-        case "tool_use" | "tool_result":
-            return lost_part(block, path, writing, "unsupported_block", "calls and results have no form in this place")
+            return lost_part(block, path, writing, *no_place(block, writing))
         case _:
-            return lost_part(block, path, writing, "unknown_block", "a block of a type that this version does not know")
+            return lost_part(block, path, writing, *no_place(block, writing))
 
 
 def lost_part(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
@@ -210,96 +154,62 @@ def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
 
 def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     kind: str = block["type"]
-    if (refusal := _media_refused(kind, block, writing, place)) is not None:
+    medium, part = located(block), writing.encoding_of(block).get("part")
+    if (refusal := _media_refused(block, medium, writing, place)) is not None:
         return lost_part(block, path, writing, *refusal)
-    source, part = block["source"], writing.encoding_of(block).get("part")
-    row, kinds = _MEDIA[kind]
-    if kind == "audio" and part and source["kind"] == WEB:
-        row, kinds = _SOUND, (WEB,)
-    elif kind == "document" and source["kind"] != FILE:
-        by_url = source["kind"] == WEB and not part and writing.dialect.get("document_url")
-        if part == "document_url" or by_url:
-            row = _DOCUMENT
-    if source["kind"] not in kinds or is_of_another(source, writing):
-        message = source_refused(block, f"the wire does not take this source of {kind}")
-        return lost_part(block, path, writing, "unsupported_source", message)
-    if kind == "document":
-        report_of_document(block, path, writing)
+    if kind == "audio" and medium.kind == WEB:
+        return write_item(_SOUND, block, writing, path)
+    if kind == "audio":
+        sent = Medium(BYTES, medium.data, _audio_type(medium))
+        report_sent(block, sent, writing.loss, path)
+        return write_item(_AUDIO, as_sent(block, sent), writing, path)
+    row = _MEDIA[kind]
+    if kind == "document" and medium.kind != FILE:
+        by_url = block["source"]["kind"] == WEB and not part and writing.dialect.get("document_url")
+        row = _DOCUMENT if part == "document_url" or by_url else row
     return write_item(row, block, writing, path)
 
 
-_MEDIA: Final[Mapping[str, tuple[Row, tuple[str, ...]]]] = {
-    "image": (_IMAGE, (WEB, BYTES)),
-    "audio": (_AUDIO, (BYTES,)),
-    "video": (_VIDEO, (WEB, BYTES)),
-    "document": (_FILE, (WEB, BYTES, FILE)),
-}
-_SUPPORTS: Final = {
-    "image": "supports_images",
-    "audio": "supports_audio",
-    "video": "supports_video",
-    "document": "supports_documents",
+_MEDIA: Final = {"image": _IMAGE, "video": _VIDEO, "document": _FILE}
+_TAKES: Final = {"image": (WEB, BYTES), "audio": (BYTES,), "video": (WEB, BYTES), "document": (BYTES, FILE)}
+
+
+def _audio_type(medium: Medium) -> str:
+    media_type = bare_type(medium.media_type or "")
+    return _AUDIO_ALIASES.get(media_type, media_type) or sniff("audio", medium.data)
+
+
+_AUDIO_ALIASES: Final = {
+    "audio/x-wav": "audio/wav",
+    "audio/wave": "audio/wav",
+    "audio/vnd.wave": "audio/wav",
+    "audio/mp3": "audio/mpeg",
 }
 
 
-def _media_refused(kind: str, block: Block, writing: Writing, place: str) -> tuple[str, str] | None:
-    """Code and message when a medium cannot stand here, whatever its source."""
-    if not block["source"].get("data"):
-        return "unsupported_source", f"the wire does not take this source of {kind}"
-    if place == ASSISTANT and writing.encoding_of(block).get("member"):
+def _media_refused(block: Block, medium: Medium, writing: Writing, place: str) -> tuple[str, str] | None:
+    """Code and message for a medium that has no form here."""
+    kind: str = block["type"]
+    dialect, encoding = writing.dialect, writing.encoding_of(block)
+    part = encoding.get("part")
+    taken = _TAKES[kind]
+    if part or (kind == "document" and (dialect.get("file_url") or dialect.get("document_url"))):
+        taken += (WEB,)
+    if place == ASSISTANT and encoding.get("member") and medium.kind in taken and medium.data:
         return None  # what the provider itself said it takes back
-    if kind == "video" and not (writing.dialect.get("video_url") or writing.encoding_of(block).get("part")):
+    if kind == "video" and not (dialect.get("video_url") or part):
         return "unsupported_block", "the wire has no part for a video"
-    if writing.capabilities.get(_SUPPORTS[kind]) is False and not writing.verbatim(kind):
-        return "unsupported_model", f"the model takes no {kind}"
-    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
-        return "unsupported_source", "the model does not take this media type"
-    if place != USER and not (place == TOOL and writing.dialect.get("tool_result_media")):
+    if (refusal := model_refused(block, writing)) is not None:
+        return refusal
+    if place != USER and not (place == TOOL and dialect.get("tool_result_media")):
         return "unsupported_block", f"{kind} has no form in a message of this role"
-    if not _SOURCES[kind](block, writing):
-        return "unsupported_source", f"the wire does not take this source of {kind}"
+    if kind == "audio" and medium.kind == WEB and part:
+        return None
+    if (reason := address_refused(block, medium, taken, writing)) is not None:
+        return "unsupported_source", reason
+    if kind == "audio" and _format(_audio_type(medium)) not in (dialect.get("audio_formats") or AUDIO.there):
+        return "unsupported_source", "the wire takes no sound of this format"
     return None
-
-
-def _is_image(block: Block, writing: Writing) -> bool:
-    return is_image_source(block, writing.endpoint)
-
-
-def _is_video(block: Block, writing: Writing) -> bool:
-    source = block["source"]
-    return source["kind"] != "url" or _is_address(source["data"], "video", writing)
-
-
-def _is_address(url: str, kind: str, writing: Writing) -> bool:
-    """Whether the provider takes a medium from this address, which may hold its bytes."""
-    return inline(url) is not None or is_fetched(url, kind, writing.endpoint)
-
-
-def _is_audio(block: Block, writing: Writing) -> bool:
-    if block["source"]["kind"] == "url":
-        return bool(writing.encoding_of(block).get("part"))
-    formats = writing.dialect.get("audio_formats") or tuple(AUDIO.there)
-    return block["source"]["kind"] == "base64" and _audio_format(block)[1] in formats
-
-
-def _is_file(block: Block, writing: Writing) -> bool:
-    """Whether a document is given by what the provider takes: bytes, a file id, and only some take an address."""
-    source = block["source"]
-    if source["kind"] == "file_id":
-        return is_file_id(source["data"])
-    if source["kind"] != "url":
-        return True
-    dialect = writing.dialect
-    taken = writing.encoding_of(block).get("part") or dialect.get("file_url") or dialect.get("document_url")
-    return bool(taken) and _is_address(source["data"], "document", writing)
-
-
-_SOURCES: Final[dict[str, Callable[[Block, Writing], bool]]] = {
-    "image": _is_image,
-    "audio": _is_audio,
-    "video": _is_video,
-    "document": _is_file,
-}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -331,7 +241,8 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
         case "input_audio" if type(part.get("input_audio")) is str:
             return read_item(_SOUND, part, _begun("audio", part, reading), reading)
         case "input_audio":
-            return read_item(_AUDIO, part, {"type": "audio"}, reading)
+            block = with_source(read_item(_AUDIO, part, {"type": "audio"}, reading), reading.endpoint)
+            return block if may_be_base64(block["source"]["data"]) else None
         case "file":
             file = part["file"]
             if type(file) is not dict or ("file_id" in file) == ("file_data" in file):
@@ -444,10 +355,7 @@ def as_content(parts: list[Wire]) -> str | list[Wire] | None:
 
 def filled(path: Path, writing: Writing) -> str:
     """Text for a message of which nothing is left: the wire takes no empty one."""
-    value = [{"type": "text", "text": FILLER}]
-    message = "the wire takes no empty message"
-    writing.loss.replace((*path, "content"), value, "filler", "representation", message)
-    return FILLER
+    return fill((*path, "content"), FILLER, writing)
 
 
 def says_nothing(item: Item) -> bool:
@@ -464,21 +372,19 @@ def is_bare(message: Message) -> bool:
 _BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
 
 
-def finish_message(message: Message, wire: Wire, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+def finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What all messages have: a name, a cache hint, own members, and what this version does not know."""
     if message.get("name") is not None:
         _name_to_wire(message, wire, path, writing)
-    if message.get("cache") is not None:
-        _message_cache(message["cache"], wire, writing.encoding_of(message), path, writing)
-    if state:
-        if fields := state.get("fields"):
-            for name, value in fields.items():
-                wire.setdefault(name, value)
-        report_own_state(state, writing.loss, path)
-    elif "provider_state" in message:
-        report_foreign_state(message, writing.endpoint, writing.loss, path)
-    report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
-    return wire
+    covered = _WITH_NAME
+    if message.get("cache") is not None and "cache" in (encoding := writing.encoding_of(message)):
+        MARK.write(message["cache"], wire, encoding, (*path, "cache"), writing)  # where it stood on the message
+        covered = _WITH_MARK
+    return finish(message, wire, covered, writing, path)
+
+
+_WITH_NAME: Final = OF_MESSAGE | {"name"}
+_WITH_MARK: Final = _WITH_NAME | {"cache"}
 
 
 def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) -> None:
@@ -493,17 +399,6 @@ def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) ->
             (*path, "name"), fitted, "name_rewritten", "representation", "the name does not fit the wire's grammar"
         )
         wire["name"] = fitted
-
-
-def _message_cache(
-    cache: dict[str, Any], wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing
-) -> None:
-    """A hint on a message goes back to the message where it stood there; else it has no place of its own."""
-    if "cache" in encoding:
-        MARK.write(cache, wire, encoding, (*path, "cache"), writing)
-    else:
-        message = "the wire marks parts, not messages"
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
 
 
 SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
@@ -524,7 +419,7 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
         blocks = [part_from_wire(part, reading) for part in content]
         for block in blocks:
             if block["type"] != "text" or "refusal" in block:
-                usual = block["type"] == "image" and role == USER and is_image_source(block, reading.endpoint)
+                usual = block["type"] == "image" and role == USER and is_plain(block, reading.endpoint)
                 reading.unusual = reading.unusual or not (usual or block["type"] == "opaque")
         return blocks
     if type(content) is not dict:
@@ -558,7 +453,7 @@ def _assistant_part(part: Wire, reading: Reading) -> Block:
 
 def as_said(block: Block, member: str, reading: Reading) -> Block:
     """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
-    if block["type"] in _SUPPORTS:
+    if block["type"] in KINDS:
         keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
         reading.unusual = reading.unusual or block["type"] != "image"
     return block

@@ -13,25 +13,10 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._items import (
-    Item,
-    Member,
-    Row,
-    filled,
-    read_item,
-    same,
-    text,
-    write_item,
-)
-from interlingua.adapters._kit import (
-    NOTHING,
-    THINKING_MEMBERS,
-    Wire,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
-)
+from interlingua.adapters._items import Item, Member, Row, filled, read_item, same, text, write_item
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._members import Members, whole
+from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai_members import effort, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX, opaque
 from interlingua.adapters._reasoning import asked, report_wish
@@ -108,9 +93,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
-        foreign = bool(block.get("provider_state")) and not state
-        code = "foreign_state" if foreign else "unsupported_block"
-        message = "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
+        code, message = no_place(block, writing)
         return PART, writing.loss.block(path, block, code, "lost", message)
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
@@ -124,15 +107,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         return place, write_item(_DETAILS[encoding.get("type") or kind], block, writing, path)
     if place == PART:
         return place, write_item(_SUMMARY if encoding.get("type") == "reasoning" else _WORDS, block, writing, path)
-    if block.get("signature") is not None:
-        message = "reasoning carries no proof in this place"
-        writing.loss.drop((*path, "signature"), "unsupported_field", "lost", message)
     if len(block) > 2:
-        if block.get("cache") is not None:
-            message = "reasoning carries no cache mark"
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
-        report_own_state(state, writing.loss, path, fields=True)
+        report_beside(block, OF_THINKING, writing, path)
     return place, block["text"]
 
 

@@ -22,11 +22,14 @@ from interlingua.adapters._members import (
     Members,
     Row,
     Rows,
+    Writer,
     is_number,
     model_to_wire,
     places,
+    report_absent,
     scalar,
     whole,
+    within,
     within_limit,
     write_members,
     wrong_member,
@@ -55,7 +58,7 @@ from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
-    request_to_wire,
+    request_writer,
     tools_reader,
     unmeasured,
     unsaid_json,
@@ -102,7 +105,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return request_to_wire(request, endpoint, _written, speaks_json=True)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -117,6 +120,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_own_state(writing.owned(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
+
+
+_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -135,11 +141,16 @@ def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
     sampling(name, value, body, writing, reasons=False if calls_without_reasoning(body, writing) else None)
 
 
-def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if writing.dialect.get("top_k"):
-        scalar(name, value, body, writing)
-    else:
-        writing.loss.drop((name,), "unsupported_field", "weakened", "the wire has no top_k")
+def _if_there(lowest: float | None = None, highest: float | None = None) -> Writer[Writing]:
+    """Writes a number of this range, where a switch of the same name says that the provider has such a member."""
+
+    def write(name: str, value: Any, body: Wire, writing: Writing) -> None:
+        if writing.dialect.get(name):
+            scalar(name, within(name, value, lowest, highest, writing), body, writing)
+        else:
+            report_absent(name, value, writing.loss)
+
+    return write
 
 
 def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
@@ -270,10 +281,10 @@ def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
     return members
 
 
-def _read_top_k(name: str, value: Any, members: Members[Reading]) -> bool:
-    if not members.endpoint.dialect.get("top_k") or not is_number(value):
+def _read_if_there(name: str, value: Any, members: Members[Reading]) -> bool:
+    if not members.endpoint.dialect.get(name) or not is_number(value):
         return False
-    members.request["top_k"] = value
+    members.request[name] = value
     return True
 
 
@@ -377,7 +388,8 @@ _ROWS: Final[Rows] = {
     "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
     "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
     "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
-    "top_k": Row(NUMBER, "top_k", _read_top_k, write=_top_k),
+    "top_k": Row(NUMBER, "top_k", _read_if_there, write=_if_there()),
+    "min_p": Row(NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
     "seed": Row(INTEGER, "seed", _read_seed, plain=(), write=_seed),
     "random_seed": Row(INTEGER, "seed", _read_seed),
     "stop": Row(TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=_stop),

@@ -3,16 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import has_tokens
+from interlingua.adapters._answers import has_tokens, written_end
 from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, encoding_of, own_state, response_of
 from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
+    ENDS,
     answer_id,
     as_told,
-    finish_to_wire,
     logprobs_to_wire,
     message_path,
     stop_to_wire,
@@ -28,7 +28,7 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
-DONE: Final = "[DONE]"
+_DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "refusal": {"refusal": TEXT}}
 _NOT_IN_CHUNKS: Final = frozenset(("object", "created", "choice"))
 
 
@@ -119,10 +119,9 @@ class _Writer(Writer):
     """The identity that all chunks repeat, the calls of each choice, and what its reasoning said beside its details."""
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
-        super().__init__(endpoint, several=True)
+        super().__init__(endpoint, _DELTAS, several=True)
         self.identity: Wire = {"id": "", "object": "chat.completion.chunk", "created": created}
         self.identity["model"] = endpoint.model or ""  # clients require it
-        self.calls: dict[int, int] = {}
         self.reasoned: dict[int, str] = {}
         self.whole_calls = endpoint.dialect.get("call_deltas") == "whole"
         self.writing = Writing({"provider_state": endpoint.state()}, endpoint, Loss(), answering=True)
@@ -131,8 +130,8 @@ class _Writer(Writer):
         """Every choice begins with its role."""
         identity = event.get("response_id") or answer_id({"message": {"id": event.get("message_id")}})
         self.identity["id"] = self.identity["id"] or identity
-        if model := event.get("model"):
-            self.identity["model"] = model.partition(":")[2] or model
+        if event.get("model"):
+            self.identity["model"] = model_of(event, self.endpoint)
         self._put(event.get("choice") or 0, {"role": "assistant", "content": "", "refusal": None})
 
     def _put(self, choice: int, delta: Wire) -> None:
@@ -146,18 +145,16 @@ class _Writer(Writer):
     # -- blocks
 
     def begin(self, told: OpenBlock) -> None:
-        """A text begins with its words, a call with its name."""
+        """A call begins with its name, unless it is told when it has ended."""
         block = told.block
         told.kind = self._kind(block)
         if block["type"] == "tool_use":
-            told.number = self._next_call(told.choice)
-            if told.kind != "whole":  # which is told when it has ended
+            told.number = self.number(told.choice)
+            if told.kind != "whole":
                 member, text = ("custom", "input") if told.kind == "custom" else ("function", "arguments")
                 call: Wire = {"index": told.number, "id": self.writing.call_id(block, self.writing.owned(block))}
                 call |= {"type": member, member: {"name": block["name"], text: ""}}
-                self._put(told.choice, {CALLS: [call]})
-        else:
-            self.more(told, block.get("text", ""))
+                self.say(told, {CALLS: [call]})
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
@@ -185,28 +182,21 @@ class _Writer(Writer):
         replay = self.endpoint.dialect.get("reasoning_replay")
         return self.writing.encoding_of(block).get("member") or (replay if replay != "none" else None)
 
-    def _next_call(self, choice: int) -> int:
-        """The index of a further call of a choice."""
-        number = self.calls.get(choice, 0)
-        self.calls[choice] = number + 1
-        return number
-
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
         """The chunk of a piece."""
+        return None, self._chunk(told.choice, said)
+
+    def delta(self, told: OpenBlock) -> Wire | None:
+        """A piece of a block."""
         match told.kind:
-            case "text":
-                delta: Wire = {"content": TEXT}
-            case "refusal":
-                delta = {"refusal": TEXT}
             case "thinking":
-                delta = self._thinking(told)
+                return self._thinking(told)
             case "tool_use":
-                delta = {CALLS: [{"index": told.number, "function": {"arguments": TEXT}}]}
+                return {CALLS: [{"index": told.number, "function": {"arguments": TEXT}}]}
             case "custom":
-                delta = {CALLS: [{"index": told.number, "custom": {"input": TEXT}}]}
+                return {CALLS: [{"index": told.number, "custom": {"input": TEXT}}]}
             case _:
-                return None
-        return None, self._chunk(told.choice, delta)
+                return super().delta(told)
 
     def _thinking(self, told: OpenBlock) -> Wire:
         kind = self.writing.encoding_of(told.block).get("type")
@@ -230,7 +220,7 @@ class _Writer(Writer):
         if block["type"] == "thinking" and self._place(told.begun) == DETAILS:
             self.reasoned[told.choice] = self.reasoned.get(told.choice, "") + block["text"]
         if delta := self._rest(told, block):
-            self._put(told.choice, delta)
+            self.say(told, delta)
 
     def _rest(self, told: OpenBlock, block: Block) -> Wire:
         state = self.writing.owned(block)
@@ -261,7 +251,7 @@ class _Writer(Writer):
                 return {PART: [part]} if part is not None else {}
             case "opaque" if self.endpoint.owns(block):
                 if block.get("kind") == CALLS:
-                    return {CALLS: [{**block["value"], "index": self._next_call(told.choice)}]}
+                    return {CALLS: [{**block["value"], "index": self.number(told.choice)}]}
                 if block.get("kind") == DETAILS:
                     return {DETAILS: [block["value"]]}
                 return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
@@ -304,7 +294,7 @@ class _Writer(Writer):
                 self._put(number, said)
             beside = fields.get("choice", NOTHING) if number == 0 else self._fields(choice)[0]
             content = message["content"] if own else as_told(message["content"], self.endpoint.dialect)
-            finish: Wire = {**beside, "finish_reason": finish_to_wire(choice, content, own=own)}
+            finish: Wire = {**beside, "finish_reason": written_end(choice, content, ENDS, own=own)}
             finish.update(stop_to_wire(choice, content, self.endpoint.dialect))
             logprobs = choice.get("logprobs")
             if logprobs is not None and (own or has_tokens(logprobs)):
@@ -315,7 +305,7 @@ class _Writer(Writer):
             members["usage"] = usage_to_wire(usage, self.endpoint, own=own)
         if members:
             self.put(None, {**self.identity, "choices": [], **members})
-        self.frames.append(Frame(None, DONE))
+        self.frames.append(Frame(None, "[DONE]"))
 
     def fail(self, error: Error) -> None:
         """The error, as a chunk."""

@@ -8,7 +8,8 @@ one text and one refusal, and what follows its like is one with it: what a strea
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state, report_unknown, within
+from interlingua.adapters._kit import NOTHING, Wire, within
+from interlingua.adapters._messages import OF_TEXT, misplaced, report_beside, report_empty, report_joined, report_order
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
@@ -42,148 +43,47 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, NAME, Reading, Writing
+from interlingua.adapters.openai_chat.tables import FILLER, Reading, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Loss, Path
 
 Message = dict[str, Any]
 
-# the members in their order
-REASONING: Final = 0
-CONTENT: Final = 1
-REFUSAL: Final = 2
-IMAGES: Final = 3
-SOUND: Final = 4
-CALLS_LAST: Final = 5
+_Placed = list[tuple[int, Any]]
+"""What stands in a member of the wire, each with the position of its block."""
 
 
-class Turn:
-    """The blocks of an assistant message, sorted into the members of the wire."""
+class _Turn:
+    """The blocks of an assistant message, sorted into the members of the wire; of `texts`, which are reasoning in words, with the
+    name of the member. `played`: an answer of another origin, which is played for a client. `legacy` is the call that is written
+    by its name, as of the time before tools."""
 
     __slots__ = (
-        "_first", "_moves", "answer", "calls", "details", "dropped", "images", "legacy", "parts", "parts_at", "path", "refusal",
-        "refusals", "sound", "texts", "texts_at", "writing", "citations",
+        "answer", "calls", "citations", "details", "images", "legacy", "parts", "path", "played", "refusals", "sounds", "texts",
+        "writing",
     )  # fmt: skip
 
     def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
         self.path = path
         self.writing = writing
         self.answer = answer
-        self.texts: list[tuple[str, str]] = []
-        self.texts_at: list[int] = []
-        self.details: list[Wire] = []
-        self.parts: list[Wire] = []
-        self.parts_at: list[int] = []
-        self.refusal: str | None = None
+        self.played = answer and not writing.same_origin
+        self.texts: list[tuple[int, tuple[str, str]]] = []
+        self.details: _Placed = []
+        self.parts: _Placed = []
         self.refusals: list[tuple[int, str]] = []
-        self.images: list[Wire] = []
-        self.sound: Wire | None = None
-        self.calls: list[Wire] = []
-        self.legacy = ""  # the call that is told by its name, as of the time before tools
+        self.images: _Placed = []
+        self.sounds: _Placed = []
+        self.calls: _Placed = []
+        self.legacy = ""
         self.citations: tuple[int, Block] | None = None
-        self._first: dict[int, int] = {}
-        self._moves: list[tuple[int, int, int]] = []
-        self.dropped: set[int] = set()
 
-    def stands(self, kind: int, index: int) -> None:
-        """Notes that the block at `index` goes to a member of this kind: the members have an order of their own."""
-        later = [first for other, first in self._first.items() if other > kind]
-        if later:
-            self._moves.append((kind, index, min(later)))
-        elif kind not in self._first:
-            self._first[kind] = index
-
-    def report_moves(self) -> None:
-        """Reports the blocks that stand elsewhere on the wire."""
-        for _, index, to in sorted(self._moves):
-            if index in self.dropped:
-                continue
-            content = (*self.path, "content")
-            message = "the wire puts reasoning before text and calls last"
-            self.writing.loss.move((*content, index), (*content, to), "reordered", "representation", message)
-
-
-def one_refusal(turn: Turn) -> str | None:
-    """The refusals of an answer as one."""
-    if not turn.refusals:
-        return turn.refusal
-    whole = "".join(text for _, text in turn.refusals)
-    (kept, _), *others = turn.refusals
-    if others:
-        message = "an answer has one refusal on this wire"
-        path, loss = (*turn.path, "content"), turn.writing.loss
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
-        for index, _ in others:
-            loss.drop((*path, index), "merged_turn", "representation", message)
-            turn.dropped.add(index)
-    return whole
-
-
-def is_plain(part: Wire) -> bool:
-    """Whether a part is text and nothing else."""
-    return len(part) == 2 and part.get("type") == "text"
-
-
-def one_text(turn: Turn) -> str | None:
-    """The texts of an answer as the one that clients of this wire read: what the stream of it adds up to."""
-    whole = "".join(part["text"] for part in turn.parts) or None
-    kept, *others = turn.parts_at
-    message = "an answer has one text on this wire"
-    path, loss = (*turn.path, "content"), turn.writing.loss
-    if whole is None:
-        others = turn.parts_at
-    else:
-        loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
-    for index in others:
-        loss.drop((*path, index), "merged_turn", "representation", message)
-    turn.dropped.update(others)
-    return whole
-
-
-def joined_parts(turn: Turn, content: list[Block]) -> list[Wire]:
-    """The parts of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none."""
-    joined: list[Wire] = []
-    kept, path, loss = -1, (*turn.path, "content"), turn.writing.loss
-    for part, index in zip(turn.parts, turn.parts_at, strict=True):
-        if is_plain(part) and not part["text"]:
-            loss.drop((*path, index), "empty_content", "representation", "an empty text says nothing beside the rest")
-            turn.dropped.add(index)
-        elif joined and _goes_on(joined[-1], part, content[kept + 1 : index]):
-            joined[-1] = _longer(joined[-1], part)
-            message = "what follows its like is one with it on this wire"
-            loss.replace((*path, kept, "text"), _words(joined[-1]), "merged_turn", "representation", message)
-            loss.drop((*path, index), "merged_turn", "representation", message)
-            turn.dropped.add(index)
-        else:
-            joined.append(part)
-            kept = index
-    return joined
-
-
-def _goes_on(before: Wire, part: Wire, between: list[Block]) -> bool:
-    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else is told."""
-    if is_plain(part):
-        return is_plain(before)
-    ended = any(block["type"] == "tool_use" or (block.get("refusal") and block["text"]) for block in between)
-    return not ended and _is_worded(before) and _is_worded(part)
-
-
-def _longer(before: Wire, part: Wire) -> Wire:
-    text = _words(before) + _words(part)
-    return {**before, "text": text} if is_plain(part) else {**before, "thinking": [{"type": "text", "text": text}]}
-
-
-def _words(part: Wire) -> str:
-    """The words of a part of text or of reasoning."""
-    return part["text"] if is_plain(part) else "".join(piece["text"] for piece in part["thinking"])
-
-
-def _is_worded(part: Wire) -> bool:
-    """Whether a part is reasoning in words and nothing else."""
-    return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
+    def positions(self) -> list[int]:
+        """The positions of the blocks in the order of the wire."""
+        members = (self.details, self.parts, self.refusals, self.images, self.sounds, self.calls)
+        return [index for index, _ in self.texts] + [index for member in members for index, _ in member]
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -193,29 +93,28 @@ def assistant_to_wire(message: Message, position: int, writing: Writing) -> Wire
     """An assistant's message of the history, which stands at `position` in the request."""
     path: Path = ("messages", position)
     plain = _plain_turn(message, path, writing)
-    return _sorted(Turn(path, writing), message) if plain is None else plain
+    return _sorted(_Turn(path, writing), message) if plain is None else plain
 
 
 def answer_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     """The message of an answer, at its place in the response."""
     plain = None if writing.same_origin else _plain_turn(message, path, writing)
-    wire = _sorted(Turn(path, writing, answer=True), message) if plain is None else plain
+    wire = _sorted(_Turn(path, writing, answer=True), message) if plain is None else plain
     if not writing.same_origin:
         wire.setdefault("refusal", None)
     return wire
 
 
-def _sorted(turn: Turn, message: Message) -> Wire:
+def _sorted(turn: _Turn, message: Message) -> Wire:
     """A turn whose blocks are sorted into the members of the wire."""
     content, path, writing = message["content"], turn.path, turn.writing
     for index, block in enumerate(content):
-        _place(block, index, content, turn)
-    state = writing.owned(message)
-    wire = _turn_to_wire(turn, content, state, path, writing)
-    if turn.texts or DETAILS in wire or (writing.dialect.get("reasoning_replay_required") and not turn.answer):
-        _reasoning_members(turn, wire, writing.encoding_of(message), path, writing)
-    turn.report_moves()
-    return wire if len(message) == 2 else finish_message(message, wire, state, path, writing)
+        _sort(block, index, content, turn)
+    wire = _turn_to_wire(turn, content, writing.owned(message))
+    if turn.texts or turn.details or (writing.dialect.get("reasoning_replay_required") and not turn.answer):
+        _reasoning_members(turn, wire, writing.encoding_of(message))
+    report_order(turn.positions(), (*path, "content"), writing)
+    return wire if len(message) == 2 else finish_message(message, wire, path, writing)
 
 
 def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
@@ -245,133 +144,96 @@ def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
 
 def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
-    loss = Loss()
-    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, loss)
+    writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = assistant_to_wire(message, 0, writing)
-    keep_item(message, raw, written, endpoint, loss.entries, by_role=True)
+    keep_item(message, raw, written, endpoint, writing.loss.entries, by_role=True)
 
 
-def _place(block: Block, index: int, content: list[Block], turn: Turn) -> None:
+def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     match block["type"]:
         case "tool_use":
-            turn.stands(CALLS_LAST, index)
-            turn.calls.append(call_to_wire(block, index, turn.path, writing))
+            turn.calls.append((index, call_to_wire(block, index, turn.path, writing)))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return
         case "text" if block.get("refusal") and writing.dialect.get("refusals") is False:
             message = "the wire does not mark refusals"
             writing.loss.drop((*path, "refusal"), "unsupported_field", "weakened", message)
-            _place({**block, "refusal": False}, index, content, turn)
+            _sort({**block, "refusal": False}, index, content, turn)
             return
-        case "text" if block.get("refusal") and turn.answer and not writing.same_origin:
-            _place_refusal(block, index, turn)
-            return
-        case "text" if block.get("refusal") and _is_member(block, index, content, turn):
-            turn.stands(REFUSAL, index)
-            turn.refusal = block["text"]
-            _finish_refusal(block, path, writing)
+        case "text" if block.get("refusal") and (turn.played or _is_member(block, index, content, turn)):
+            if block["text"]:
+                turn.refusals.append((index, block["text"]))
+                report_beside(block, _OF_REFUSAL, writing, path)
+            else:
+                report_empty(index, path[:-1], writing)
             return
         case "text":
             part = part_to_wire(block, path, writing, ASSISTANT)
             if block.get("citations"):
                 _note_citations(block, index, turn)
         case "thinking" | "redacted_thinking":
-            place, written = reasoning_to_wire(block, path, writing)
-            if place != PART:
-                turn.stands(REASONING, index)
-                if place == DETAILS:
-                    turn.details.append(written)
-                else:
-                    turn.texts.append((place, written))
-                    turn.texts_at.append(index)
+            place, part = reasoning_to_wire(block, path, writing)
+            if place == DETAILS:
+                turn.details.append((index, part))
                 return
-            part = written
+            if place != PART:
+                turn.texts.append((index, (place, part)))
+                return
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
-            kind = block["kind"]
-            turn.stands(CALLS_LAST if kind == CALLS else REASONING, index)
-            (turn.calls if kind == CALLS else turn.details).append(block["value"])
-            read = call_from_wire if kind == CALLS else detail_from_wire
+            is_call = block["kind"] == CALLS
+            (turn.calls if is_call else turn.details).append((index, block["value"]))
+            read = call_from_wire if is_call else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
         case "image" if writing.encoding_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT)
             if part is not None and part["type"] == "image_url":
-                turn.stands(IMAGES, index)
-                turn.images.append(part)
+                turn.images.append((index, part))
                 return
         case "audio" if (sound := _sound(block, path, turn)) is not None:
-            turn.stands(SOUND, index)
-            turn.sound = sound
+            turn.sounds.append((index, sound))
             return
         case "tool_result":
-            raise InvalidRequest(
-                "a tool_result stands in a tool message",
-                path=pointer(path),
-                adapter=NAME,
-            )
+            raise misplaced(block, path, writing)
         case _:
             part = part_to_wire(block, path, writing, ASSISTANT)
     if part is not None:
-        turn.stands(CONTENT, index)
-        turn.parts.append(part)
-        turn.parts_at.append(index)
+        turn.parts.append((index, part))
 
 
-def _place_refusal(block: Block, index: int, turn: Turn) -> None:
-    """The clients of an answer read one refusal, behind its text: what a stream of it adds up to."""
-    path = (*turn.path, "content", index)
-    if not block["text"]:
-        turn.writing.loss.drop(path, "empty_content", "representation", "a refusal without words is none on this wire")
-        turn.dropped.add(index)
-        return
-    turn.stands(REFUSAL, index)
-    turn.refusals.append((index, block["text"]))
-    if block.get("cache") is not None:
-        message = "a refusal carries no cache mark"
-        turn.writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
-    _finish_refusal(block, path, turn.writing)
-
-
-def _is_member(block: Block, index: int, content: list[Block], turn: Turn) -> bool:
+def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
     """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
     state = turn.writing.owned(block)
-    if turn.refusal is not None or block.get("cache") is not None or state.get("fields") or not block["text"]:
+    if turn.refusals or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
     return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
     )
 
 
-def _finish_refusal(block: Block, path: Path, writing: Writing) -> None:
-    if block.get("citations"):
-        message = "a refusal has no citations"
-        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    if state := writing.owned(block):
-        report_own_state(state, writing.loss, path, fields=True)
-    else:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-    report_unknown(block, _REFUSED, writing.loss, path)
+_OF_REFUSAL: Final = OF_TEXT | {"refusal"}
 
 
-_REFUSED: Final = frozenset(("type", "text", "refusal", "citations", "cache", "critical", "provider_state"))
-
-
-def _note_citations(block: Block, index: int, turn: Turn) -> None:
+def _note_citations(block: Block, index: int, turn: _Turn) -> None:
     if turn.citations is not None or not own_citations(block, turn.writing):
-        message = "citations are not replayed on this wire"
-        path = (*turn.path, "content", index, "citations")
-        turn.writing.loss.drop(path, "unsupported_field", "weakened", message)
+        _drop_citations(index, turn)
     else:
         turn.citations = (index, block)
 
 
-def _sound(block: Block, path: Path, turn: Turn) -> Wire | None:
+def _drop_citations(index: int, turn: _Turn) -> None:
+    message = "citations are those of one text on this wire, and its own"
+    path = (*turn.path, "content", index, "citations")
+    turn.writing.loss.drop(path, "unsupported_field", "weakened", message)
+
+
+def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
     state = turn.writing.owned(block)
     source = block["source"]
-    if "id" not in state or turn.sound is not None or source["kind"] != "base64":
+    if "id" not in state or turn.sounds or source["kind"] != "base64":
         return None
     if turn.answer:
         read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
@@ -395,95 +257,131 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
     return audio
 
 
-def _turn_to_wire(turn: Turn, content: list[Block], state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
+def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -> Wire:
+    writing, path = turn.writing, (*turn.path, "content")
     wire: Wire = {"role": "assistant"}
-    turn.refusal = one_refusal(turn)
-    written = as_content(turn.parts)
-    others = bool(turn.calls or turn.refusal or turn.sound or turn.images or turn.texts or turn.details)
-    spoken = not _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ())  # an empty text beside them says nothing either
+    refusal = "".join([text for _, text in turn.refusals])
+    report_joined([index for index, _ in turn.refusals], refusal, path, writing)
+    written = as_content([part for _, part in turn.parts])
+    spoken = bool(turn.calls or refusal or turn.sounds or turn.images)
+    others = bool(spoken or turn.texts or turn.details)
     if written == "" and (others or turn.answer):
-        _drop_empty(turn, content)
-        written = None
+        report_empty(turn.parts[0][0], path, writing)
+        turn.parts, turn.citations, written = [], None, None
     if written:
         wire["content"] = written
     elif written is not None:
-        wire["content"] = _filled_text(turn, content, path, writing)
-    elif not (others or spoken or turn.answer):
-        wire["content"] = filled(path, writing)
-    elif turn.answer or not others or turn.calls or turn.refusal or turn.sound or turn.images:
+        wire["content"] = FILLER
+        where = (*path, turn.parts[0][0], "text")
+        writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
+    elif spoken or turn.answer:
         wire["content"] = None
-    else:
+    elif others:
         wire["content"] = ""
+    elif _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ()):
+        wire["content"] = filled(turn.path, writing)
+    else:
+        wire["content"] = None  # an empty text beside own members that speak says nothing either
     if turn.citations is not None:
-        _annotations_to_wire(turn, wire, writing)
-    if turn.answer and not writing.same_origin and len(turn.parts) > 1:
-        wire["content"] = one_text(turn) if all(map(is_plain, turn.parts)) else joined_parts(turn, content)
-    for name, value in (("refusal", turn.refusal), (DETAILS, turn.details), ("images", turn.images),
-                        ("audio", turn.sound), ("tool_calls", turn.calls)):  # fmt: skip
-        if value:
-            wire[name] = value
-    if turn.legacy and len(turn.calls) == 1 and turn.calls[0]["type"] == "function":
+        index, block = turn.citations
+        if len(turn.parts) == 1:
+            wire["annotations"] = annotations_to_wire(block, writing)
+        else:
+            _drop_citations(index, turn)
+    if turn.played and len(turn.parts) > 1:
+        wire["content"] = _played_content(turn, content)
+    for name, placed in (("refusal", turn.refusals), (DETAILS, turn.details), ("images", turn.images),
+                         ("audio", turn.sounds), ("tool_calls", turn.calls)):  # fmt: skip
+        if placed:
+            wire[name] = [value for _, value in placed] if name in _LISTS else placed[0][1]
+    if refusal:
+        wire["refusal"] = refusal
+    turn.refusals = turn.refusals[:1]
+    if turn.legacy and len(turn.calls) == 1 and turn.calls[0][1]["type"] == "function":
         wire["function_call"] = wire.pop("tool_calls")[0]["function"]
         writing.legacy[turn.legacy] = wire["function_call"]["name"]
     return wire
 
 
-def _empty_text(turn: Turn, content: list[Block]) -> int | None:
-    empty = (n for n, block in enumerate(content) if block["type"] == "text" and not block["text"])
-    return next((n for n in empty if n not in turn.dropped), None)
+_LISTS: Final = (DETAILS, "images", "tool_calls")
 
 
-def _drop_empty(turn: Turn, content: list[Block]) -> None:
-    index = _empty_text(turn, content)
-    if index is not None:
-        message = "an empty text says nothing beside the rest"
-        turn.writing.loss.drop((*turn.path, "content", index), "empty_content", "representation", message)
-        turn.dropped.add(index)
-        turn.citations = None
+def _played_content(turn: _Turn, content: list[Block]) -> str | list[Wire] | None:
+    """The content of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none. Texts
+    alone are the one that clients of this wire read."""
+    path, writing = (*turn.path, "content"), turn.writing
+    if all(_is_plain(part) for _, part in turn.parts):
+        positions = [index for index, _ in turn.parts]
+        whole = "".join([part["text"] for _, part in turn.parts])
+        if whole:
+            report_joined(positions, whole, path, writing)
+        for index in positions if not whole else ():
+            writing.loss.drop((*path, index), "merged_turn", "representation", "texts without words are none")
+        turn.parts = turn.parts[:1] if whole else []
+        return whole or None
+    runs: list[_Placed] = []
+    for index, part in turn.parts:
+        if _is_plain(part) and not part["text"]:
+            report_empty(index, path, writing)
+        elif runs and _goes_on(runs[-1][-1], index, part, content):
+            runs[-1].append((index, part))
+        else:
+            runs.append([(index, part)])
+    turn.parts = [_as_one(run, path, writing) for run in runs]
+    return [part for _, part in turn.parts]
 
 
-def _filled_text(turn: Turn, content: list[Block], path: Path, writing: Writing) -> str:
-    index = _empty_text(turn, content) or 0
-    where = (*path, "content", index, "text")
-    writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
-    return FILLER
+def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Block]) -> bool:
+    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else is told."""
+    if _is_plain(part):
+        return _is_plain(before[1])
+    between = content[before[0] + 1 : index]
+    ended = any(block["type"] == "tool_use" or (block.get("refusal") and block["text"]) for block in between)
+    return not ended and _is_worded(before[1]) and _is_worded(part)
 
 
-def _reasoning_members(turn: Turn, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Writing) -> None:
-    if turn.texts and any(map(detail_text, turn.details)):
-        for index in turn.texts_at:
+def _as_one(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
+    """Parts of text, or of reasoning in words, as one."""
+    first, part = run[0]
+    if len(run) == 1:
+        return first, part
+    if _is_plain(part):
+        text = "".join([one["text"] for _, one in run])
+        part = {**part, "text": text}
+    else:
+        text = "".join([piece["text"] for _, one in run for piece in one["thinking"]])
+        part = {**part, "thinking": [{"type": "text", "text": text}]}
+    report_joined([index for index, _ in run], text, path, writing)
+    return first, part
+
+
+def _is_plain(part: Wire) -> bool:
+    """Whether a part is text and nothing else."""
+    return len(part) == 2 and part.get("type") == "text"
+
+
+def _is_worded(part: Wire) -> bool:
+    """Whether a part is reasoning in words and nothing else."""
+    return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
+
+
+def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
+    writing, path = turn.writing, (*turn.path, "content")
+    said = "".join([detail_text(item) for _, item in turn.details])
+    if said:
+        for index, _ in turn.texts:
             message = "reasoning that is told in detail has no other text beside it"
-            writing.loss.drop((*path, "content", index), "combination", "lost", message)
-        turn.dropped.update(turn.texts_at)
+            writing.loss.drop((*path, index), "combination", "lost", message)
         turn.texts = []
-    if turn.texts:
-        member = turn.texts[0][0]
-        text = wire[member] = "".join(said for _, said in turn.texts)
-        if len(turn.texts) > 1:
-            first, *others = turn.texts_at
-            content = (*path, "content")
-            message = "reasoning before one answer is one text on this wire"
-            writing.loss.replace((*content, first, "text"), text, "merged_turn", "representation", message)
-            for index in others:
-                writing.loss.drop((*content, index), "merged_turn", "representation", message)
-                turn.dropped.add(index)
-    said = "".join(map(detail_text, turn.details)) or "".join(said for _, said in turn.texts)
+    elif turn.texts:
+        said = wire[turn.texts[0][1][0]] = "".join([text for _, (_, text) in turn.texts])
+        report_joined([index for index, _ in turn.texts], said, path, writing)
+        turn.texts = turn.texts[:1]
     for name in encoding.get("also", ()):
         wire.setdefault(name, said)
-    required = writing.dialect.get("reasoning_replay_required")
     replay = writing.dialect.get("reasoning_replay")
-    if required and turn.calls and replay in TEXTS:
+    if writing.dialect.get("reasoning_replay_required") and turn.calls and replay in TEXTS:
         wire.setdefault(replay, "")
-
-
-def _annotations_to_wire(turn: Turn, wire: Wire, writing: Writing) -> None:
-    index, block = turn.citations or (0, {})
-    if len(turn.parts) != 1:
-        message = "citations belong to one text on this wire"
-        path = (*turn.path, "content", index, "citations")
-        writing.loss.drop(path, "unsupported_field", "weakened", message)
-        return
-    wire["annotations"] = annotations_to_wire(block, writing)
 
 
 _ASSISTANT: Final = frozenset(

@@ -11,16 +11,15 @@ from copy import deepcopy
 from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._kit import (
-    CALL_MEMBERS,
-    NOTHING,
-    THINKING_MEMBERS,
-    Wire,
-    keep,
-    keep_spelling,
-    report_own_state,
-    report_unknown,
-    within,
+from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, report_unknown, within
+from interlingua.adapters._messages import (
+    OF_CALL,
+    OF_TEXT,
+    OF_THINKING,
+    finish,
+    misplaced,
+    no_place,
+    report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import opaque
@@ -39,16 +38,14 @@ from interlingua.adapters.openai_responses.built_in import (
 )
 from interlingua.adapters.openai_responses.parts import (
     MARK,
-    TEXT,
     Block,
     lost,
     own_part,
     report_opaque,
     report_reading,
 )
-from interlingua.adapters.openai_responses.tables import BETWEEN, NAME, Answers, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tables import BETWEEN, Answers, Reading, Writing
 from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
-from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
 
 Item = dict[str, Any]
@@ -197,7 +194,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         turn.add(item, index)
         turn.reasoning.append((len(turn.items) - 1, index, block))
     elif kind == "tool_result":
-        raise InvalidRequest("a tool_result stands in a tool message", path=pointer(path), adapter=NAME)
+        raise misplaced(block, path, writing)
     elif kind == "opaque" and writing.encoding_of(block).get(_PART):
         part = own_part(block, path, writing, assistant=True)
         if part is not None:
@@ -205,25 +202,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     elif kind == "opaque" and writing.endpoint.owns(block):
         _opaque_to_wire(block, index, turn)
     else:
-        _lost_block(block, index, turn)
-
-
-def _lost_block(block: Block, index: int, turn: _Turn) -> None:
-    """A block that has no form among what a model says."""
-    match block["type"]:
-        case "thinking" | "redacted_thinking":
-            foreign = bool(block.get("provider_state")) and not turn.writing.owned(block)
-            code = "foreign_state" if foreign else "unsupported_block"
-            message = (
-                "reasoning of another provider is not replayed" if foreign else "the wire has no place for reasoning"
-            )
-        case "opaque":
-            code, message = "foreign_state", "an item of another provider has no form here"
-        case "image" | "audio" | "video" | "document":
-            code, message = "unsupported_block", f"{block['type']} has no form in a message of this role"
-        case _:
-            code, message = "unknown_block", "a block of a type that this version does not know"
-    _leave(block, index, turn, code, message)
+        _leave(block, index, turn, *no_place(block, writing))
 
 
 def _leave(block: Block, index: int, turn: _Turn, code: str, message: str) -> None:
@@ -306,9 +285,11 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         MARK.write(block["cache"], part, writing.encoding_of(block), (*path, "cache"), writing)
     fields = state.get("fields") or NOTHING
     part |= {name: value for name, value in fields.items() if _is_of_part(name, fields)}
-    report_state(block, writing, path)
-    report_unknown(block, TEXT, writing.loss, path)
+    report_beside(block, _OF_TEXT, writing, path, fields=False)
     return part
+
+
+_OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
 
 
 def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
@@ -360,11 +341,8 @@ def _finish_call(item: Wire, prefix: str, block: Block, state: Mapping[str, Any]
         item = {**(state.get("fields") or NOTHING), **item}
     if _identify(item, own, prefix, state, writing, item["call_id"]):
         item.setdefault("status", "completed")
-    if not within(block, _PLAIN_CALL) or "signature" in state or (not state and "provider_state" in block):
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "a call carries no cache mark")
-        report_state(block, writing, path)
-        report_unknown(block, CALL_MEMBERS, writing.loss, path)
+    if not within(block, OF_CALL) or "signature" in state or (not state and "provider_state" in block):
+        report_beside(block, OF_CALL, writing, path, fields=False)
     return item
 
 
@@ -424,7 +402,6 @@ _SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"
 _SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
 _ITEM_ID: Final = "item_id"
 """Spelling of a call: the id of its item, which is not the one that its result names."""
-_PLAIN_CALL: Final = CALL_MEMBERS - {"cache"}
 
 
 # -- reasoning
@@ -449,14 +426,10 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     elif signature is not None:
         message = "a signature of another provider cannot be replayed here"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    for name, value in (state.get("fields") or NOTHING).items():
-        item.setdefault(name, value)
-    if len(block) > 2:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "reasoning carries no cache mark")
-        report_state(block, writing, path)
-        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
-    return item
+    return finish(block, item, _OF_REASONING, writing, path)
+
+
+_OF_REASONING: Final = OF_THINKING | {"signature"}
 
 
 def _settle_reasoning(turn: _Turn) -> None:

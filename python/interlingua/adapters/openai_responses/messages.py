@@ -10,20 +10,22 @@ from itertools import accumulate
 from typing import Any, Final
 
 from interlingua.adapters._as_read import PREFILL, UNSAID
-from interlingua.adapters._envelope import MARK, envelop, open_envelope
-from interlingua.adapters._kit import (
-    MESSAGE_MEMBERS,
-    NOTHING,
-    RESULT_MEMBERS,
-    Wire,
-    arguments_text,
-    malformed,
-    own_state,
-    report_unknown,
-    within,
+from interlingua.adapters._envelope import MARK
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text, malformed, own_state, within
+from interlingua.adapters._messages import (
+    OF_MESSAGE,
+    OF_RESULT,
+    fill,
+    finish,
+    fold_role,
+    refuse_calls,
+    report_beside,
+    report_moves,
+    result_message,
+    result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import LATER, Wanted, arranged, moves_behind, note_disorder, result_of
+from interlingua.adapters._order import LATER, Wanted, arranged, note_disorder, result_of
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._structured import says_json
 from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
@@ -37,10 +39,10 @@ from interlingua.adapters.openai_responses.items import (
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
-from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing, report_state
+from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
@@ -62,7 +64,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     instructions: str | None = None
     if request.get("system"):
         content = _content_to_wire(request["system"], ("system",), writing)
-        items.append({"role": "system", "content": _filled(("system",), writing) if content is None else content})
+        items.append({"role": "system", "content": fill(("system",), FILLER, writing) if content is None else content})
     continued = is_continued(request, writing)
     stored = partial(_stored, messages, continued, writing.endpoint)
     order = arranged(messages, _RESULTS, writing, stored=stored)
@@ -78,7 +80,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         match message["role"]:
             case "assistant":
                 written, positions = turn_to_wire(message, path, writing, request, begins[position])
-                _finish_turn(message, path, writing)
+                if len(message) > 2:  # a turn is no item of its own: it has no members
+                    report_beside(message, OF_MESSAGE, writing, path)
                 if not written:
                     silent.append(position)
                 items += written
@@ -108,8 +111,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    for position, to in moves_behind(order, messages):
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", _RESULTS.why)
+    report_moves(order, messages, _RESULTS, writing)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
@@ -256,77 +258,40 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and role != "developer":
         if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
             return {"role": role, "content": content[0]["text"]}
-    if role == "developer" and writing.dialect.get("developer_role") is False:
-        role = "system"
-        writing.loss.replace(
-            (*path, "role"), role, "role_folded", "representation", "the provider knows no developer role"
-        )
-    for index, block in enumerate(content):
-        if block["type"] in ("tool_use", "tool_result"):
-            raise InvalidRequest(
-                f"a {block['type']} does not stand in a message of this role",
-                path=f"/messages/{path[1]}/content/{index}",
-                adapter=NAME,
-            )
+    if writing.dialect.get("developer_role") is False:
+        role = fold_role(role, path, writing)
+    refuse_calls(content, path, writing)
     written = _content_to_wire(content, (*path, "content"), writing)
-    wire: Wire = {"role": role, "content": _filled(path, writing) if written is None else written}
+    wire: Wire = {"role": role}
+    wire["content"] = fill((*path, "content"), FILLER, writing) if written is None else written
     return wire if len(message) == 2 else _finish_message(message, wire, path, writing)
 
 
 def _content_to_wire(content: list[Block], path: Path, writing: Writing) -> Any:
     """A string for a single plain text, else parts; None when nothing is left."""
+    parts = _parts(content, path, writing)
+    text = lone_text(parts, _WORDS)
+    return (parts or None) if text is None else text
+
+
+_WORDS: Final = ("input_text",)
+
+
+def _parts(content: list[Block], path: Path, writing: Writing) -> list[Wire]:
     parts: list[Wire] = []
     for index, block in enumerate(content):
         if block["type"] == "text" and len(block) == 2:
             parts.append({"type": "input_text", "text": block["text"]})
         elif (part := part_to_wire(block, (*path, index), writing)) is not None:
             parts.append(part)
-    return _joined(parts)
-
-
-def _joined(parts: list[Wire]) -> Any:
-    if len(parts) == 1 and len(part := parts[0]) == 2 and part.get("type") == "input_text":
-        text = part.get("text")
-        if isinstance(text, str):
-            return text
-    return parts or None
-
-
-def _filled(path: Path, writing: Writing) -> str:
-    where = path if path == ("system",) else (*path, "content")
-    value = [{"type": "text", "text": FILLER}]
-    writing.loss.replace(where, value, "filler", "representation", "the wire takes no empty message")
-    return FILLER
+    return parts
 
 
 def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What messages have beside content: an id, own members, and what has no place on this wire."""
-    state = writing.owned(message)
-    if state:
-        if "id" in state:
-            wire["id"] = state["id"]
-        for name, value in (state.get("fields") or NOTHING).items():
-            wire.setdefault(name, value)
-    report_envelope(message, path, writing)
-    report_state(message, writing, path)
-    return wire
-
-
-def _finish_turn(message: Message, path: Path, writing: Writing) -> None:
-    """A turn is no item of its own: it has no members."""
-    if len(message) > 2:
-        report_envelope(message, path, writing)
-        report_state(message, writing, path, fields=True)
-
-
-def report_envelope(message: Message, path: Path, writing: Writing) -> None:
-    """Reports what a message has around its content without a place on this wire."""
-    loss = writing.loss
-    if message.get("name") is not None:
-        loss.drop((*path, "name"), "unsupported_field", "weakened", "messages have no name on this wire")
-    if message.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not messages")
-    report_unknown(message, MESSAGE_MEMBERS, loss, path)
+    if "id" in (state := writing.owned(message)):
+        wire["id"] = state["id"]
+    return finish(message, wire, OF_MESSAGE, writing, path)
 
 
 # -- results
@@ -350,24 +315,12 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             wire["output"] = text
             return wire
     where: Path = (*path, "content", 0)
-    written = _joined(_result_parts(block, where, writing))
-    if written is None:
-        written = ""
-        value = [{"type": "text", "text": ""}]
-        message_ = "an empty result is written as an empty text"
-        writing.loss.replace((*where, "content"), value, "filler", "representation", message_)
-    wire["output"] = written
-    _report_result(block, where, writing)
-    return wire if trivial else _finish_message(message, wire, path, writing)
-
-
-def _report_result(block: Block, path: Path, writing: Writing) -> None:
-    """Reports what a result holds that its item does not say."""
+    parts = result_parts(block, _parts(content, (*where, "content"), writing), "input_text", "", where, writing)
+    said = lone_text(parts, _WORDS)
+    wire["output"] = parts if said is None else said
     if len(block) > 3:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire marks parts, not results")
-        report_state(block, writing, path, fields=True)
-        report_unknown(block, RESULT_MEMBERS, writing.loss, path)
+        report_beside(block, OF_RESULT, writing, where)
+    return wire if trivial else _finish_message(message, wire, path, writing)
 
 
 def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wire | None:
@@ -398,22 +351,9 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
             item["output"] = {**screenshot, "type": "computer_screenshot"}
         case _:
             return None
-    _report_result(block, path, writing)
+    if len(block) > 3:
+        report_beside(block, OF_RESULT, writing, path)
     return item
-
-
-def _result_parts(block: Block, path: Path, writing: Writing) -> list[Wire]:
-    parts: list[Wire] = []
-    for index, inner in enumerate(block["content"]):
-        if inner["type"] == "text" and len(inner) == 2:
-            parts.append({"type": "input_text", "text": inner["text"]})
-        elif (part := part_to_wire(inner, (*path, "content", index), writing)) is not None:
-            parts.append(part)
-    if block.get("is_error"):
-        message = "the failure is told in the first line of the result"
-        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
-    envelop(parts, "input_text", failed=bool(block.get("is_error")))
-    return parts
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -496,15 +436,10 @@ def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
             return _message_from_wire(item, reading)
     elif len(item) == 3 and item.get("type") == "function_call_output":
         output, wire_id = item.get("output"), item.get("call_id")
-        if type(output) is str and type(wire_id) is str and not output.startswith(MARK):
+        if type(output) is str and type(wire_id) is str:
             canonical, paired = reading.result(wire_id)
             if paired and reading.kinds[canonical] == "function":
-                result = {
-                    "type": "tool_result",
-                    "tool_use_id": canonical,
-                    "content": [{"type": "text", "text": output}],
-                }
-                return {"role": "tool", "content": [result], "metadata": {"parent_tool_use_id": canonical}}
+                return result_message(canonical, [{"type": "text", "text": output}], reading)
             return _result_from_wire(item, canonical, paired, reading)
     return None
 
@@ -558,13 +493,7 @@ def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading
     called = reading.kinds.get(canonical, "function")
     spelt: Spelt = {}
     blocks = _content_from_wire(item, "output", reading, spelt)
-    block: Block = {"type": "tool_result", "tool_use_id": canonical, "content": blocks}
-    if open_envelope(blocks):
-        block["is_error"] = True
-        reading.unusual = True
-    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
-    if not paired:
-        block["provider_state"] = reading.call_state(item["call_id"])
+    message = result_message(canonical, blocks, reading, None if paired else item["call_id"])
     if (FORMS[called].answered or called if called in FORMS else called) != kind:
         message["provider_state"] = reading.state(encoding={_KIND: kind})
     return _finish(item, message, _OUTPUT, spelt, reading)
@@ -577,9 +506,6 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
     name = reading.kinds.get(canonical) or OUTPUTS[item["type"]]
     said = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", said}
-    block: Block = {"type": "tool_result", "tool_use_id": canonical}
-    if not paired:
-        block["provider_state"] = reading.call_state(answered_call(item))
     match name:
         case "computer" | "computer_use_preview":
             blocks = [part_from_wire({**item["output"], "type": "input_image"}, reading)]
@@ -593,11 +519,11 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [{"type": "text", "text": arguments_text(item[said])}]
             if name == "tool_search":
                 reading.found.append(item["tools"])
-    block["content"] = blocks
+    message = result_message(canonical, [], reading, None if paired else answered_call(item))
+    message["content"][0]["content"] = blocks  # without an envelope: the wire marks failures here
     if name == "apply_patch" and item["status"] == "failed":
-        block["is_error"] = True
+        message["content"][0]["is_error"] = True
     known.update(member for member, value in item.items() if member in _IDLE or value == [])
-    message: Message = {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": canonical}}
     if not paired or FORMS[name].answered:
         message["provider_state"] = reading.state(encoding={_KIND: name})
     return _finish(item, message, known, {}, reading)

@@ -6,53 +6,28 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Row, read_item, text, write_item
-from interlingua.adapters._kit import BLOCK_MEMBERS, Wire, report_unknown
-from interlingua.adapters._media import (
-    document_as_text,
-    inline,
-    is_fetched,
-    is_file_id,
-    is_image_source,
-    refuses_image,
-    source_refused,
-)
+from interlingua.adapters._items import Row, read_item, text, write_item
+from interlingua.adapters._kit import Wire
+from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, located, model_refused
+from interlingua.adapters._messages import OF_OPAQUE, no_place, report_beside
 from interlingua.adapters._openai_parts import (
     BREAKPOINT,
-    BYTES,
-    FILE,
-    OF_DOCUMENTS,
-    WEB,
     CacheMark,
     address,
+    address_refused,
     detail,
     file_name,
-    is_of_another,
+    is_plain,
     opaque,
-    report_of_document,
 )
-from interlingua.adapters.openai_responses.tables import Reading, Writing, report_state
-from interlingua.canonical.endpoint import Endpoint
+from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
 
-TEXT: Final = frozenset((*BLOCK_MEMBERS, "text", "citations", "refusal"))
 MARK: Final = CacheMark(BREAKPOINT)
 
 # ---------------------------------------------------------------------------------------------------- rows
-
-
-def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
-    name = block.get("name")
-    by_bytes = block["source"]["kind"] == BYTES or (block["source"]["kind"] == WEB and inline(block["source"]["data"]))
-    if name or (name is not None and not by_bytes):
-        return name
-    if not by_bytes:
-        return ABSENT
-    message = "the wire demands a file name"
-    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
-    return "document"
 
 
 _WORDS: Final = Row({"type": "input_text"}, text("text", "text", needed=True), mark=MARK)
@@ -64,9 +39,8 @@ _DOCUMENT: Final = Row(
     address("file_data", BYTES),
     address("file_url", WEB),
     address("file_id", FILE),
-    file_name(_write_file_name),
+    file_name(),
     mark=MARK,
-    beside=OF_DOCUMENTS,
 )
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -83,14 +57,8 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
             return _media_to_wire(block, path, writing)
         case "opaque":
             return own_part(block, path, writing)
-        case "thinking" | "redacted_thinking":
-            return lost(block, path, writing, "unsupported_block", "reasoning has no form in this place")
-        case "audio" | "video":
-            return lost(block, path, writing, "unsupported_block", f"the wire has no part for {block['type']}")
-        case "tool_use" | "tool_result":
-            return lost(block, path, writing, "unsupported_block", "calls and results have no form in this place")
         case _:
-            return lost(block, path, writing, "unknown_block", "a block of a type that this version does not know")
+            return lost(block, path, writing, *no_place(block, writing))
 
 
 def lost(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
@@ -102,7 +70,7 @@ def lost(block: Block, path: Path, writing: Writing, code: str, message: str) ->
 def own_part(block: Block, path: Path, writing: Writing, *, assistant: bool = False) -> Wire | None:
     """An opaque block that is a content part, when it came from here."""
     if not writing.endpoint.owns(block):
-        return lost(block, path, writing, "foreign_state", "an item of another provider has no form here")
+        return lost(block, path, writing, *no_place(block, writing))
     report_reading(block, part_from_wire(block["value"], Reading(writing.endpoint), assistant=assistant), path, writing)
     report_opaque(block, path, writing, fields=not assistant)
     return block["value"]
@@ -116,16 +84,10 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
         writing.loss.replace(path, read, "unsupported_value", "representation", message)
 
 
-_OPAQUE: Final = frozenset((*BLOCK_MEMBERS, "adapter", "provider", "origin", "kind", "value"))
-
-
 def report_opaque(block: Block, path: Path, writing: Writing, *, fields: bool = True) -> None:
     """Reports what an opaque block holds beside its value."""
     if len(block) > 4:
-        if block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item has no cache mark")
-        report_state(block, writing, path, fields=fields)
-        report_unknown(block, _OPAQUE, writing.loss, path)
+        report_beside(block, OF_OPAQUE, writing, path, fields=fields)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
@@ -135,41 +97,14 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 
 def _media_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
-    kind = block["type"]
-    data = block["source"].get("data")
-    if not data:
-        return lost(block, path, writing, "unsupported_source", f"the wire does not take this source of {kind}")
-    if (
-        not writing.verbatim(kind)
-        and writing.capabilities.get("supports_images" if kind == "image" else "supports_documents") is False
-    ):
-        return lost(block, path, writing, "unsupported_model", f"the model takes no {kind}")
-    if kind == "image" and refuses_image(block, writing.capabilities) and not writing.verbatim(kind):
-        return lost(block, path, writing, "unsupported_source", "the model does not take this media type")
-    if not _is_taken(block, writing.endpoint):
-        message = source_refused(block, f"the provider takes no {kind} from this source")
-        return lost(block, path, writing, "unsupported_source", message)
-    if block["source"]["kind"] not in (WEB, BYTES, FILE) or is_of_another(block["source"], writing):
-        message = source_refused(block, f"the wire does not take this source of {kind}")
-        return lost(block, path, writing, "unsupported_source", message)
-    if kind == "document":
-        report_of_document(block, path, writing)
-    return write_item(_IMAGE if kind == "image" else _DOCUMENT, block, writing, path)
+    if (refusal := model_refused(block, writing)) is not None:
+        return lost(block, path, writing, *refusal)
+    if (reason := address_refused(block, located(block), _TAKES, writing)) is not None:
+        return lost(block, path, writing, "unsupported_source", reason)
+    return write_item(_IMAGE if block["type"] == "image" else _DOCUMENT, block, writing, path)
 
 
-def _is_taken(block: Block, endpoint: Endpoint) -> bool:
-    """Whether the provider takes an image or a document from its source; of other kinds of source nothing is said here."""
-    if block["type"] == "image":
-        return is_image_source(block, endpoint)
-    source = block["source"]
-    match source["kind"]:
-        case "url":
-            return inline(source["data"]) is not None or is_fetched(source["data"], "document", endpoint)
-        case "file_id":
-            return is_file_id(source["data"])
-        case _:
-            return True
-
+_TAKES: Final = (WEB, BYTES, FILE)
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
@@ -207,10 +142,6 @@ def _medium(block: Block, reading: Reading) -> Block | None:
     """The medium, which may be of a source that no writer would take; None where no source is given."""
     if "source" not in block:
         return None
-    if (
-        not block["source"]["data"]
-        or not _is_taken(block, reading.endpoint)
-        or reading.endpoint.dialect.get("addresses")
-    ):
+    if not is_plain(block, reading.endpoint) or reading.endpoint.dialect.get("addresses"):
         reading.unusual = True
     return block

@@ -24,6 +24,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
     SWITCHES,
@@ -51,7 +52,7 @@ from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
-    request_to_wire,
+    request_writer,
     unmeasured,
     unsaid_json,
 )
@@ -71,7 +72,6 @@ from interlingua.adapters.openai_responses.tables import (
     SERVICE_TIERS,
     Reading,
     Writing,
-    report_state,
 )
 from interlingua.adapters.openai_responses.tools import (
     DECLARED,
@@ -102,7 +102,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return request_to_wire(request, endpoint, _written, speaks_json=True)
+    return _WRITE(request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -130,6 +130,9 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if state is not None:
         report_state(request, writing, (), fields=True)
     return posted("/responses", body)
+
+
+_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -196,7 +199,7 @@ def _verbosity(name: str, value: str, body: Wire, writing: Writing) -> None:
     text: Wire = {}
     verbosity(name, value, text, writing)
     if text:
-        put(body, ("text", name), value)
+        put(body, "text", name, value)
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -218,16 +221,13 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
 def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
-            put(body, _FORMAT, {"type": "text"})
+            put(body, "text", "format", {"type": "text"})
         case "json":
-            put(body, _FORMAT, {"type": "json_object"})
+            put(body, "text", "format", {"type": "json_object"})
         case "json_schema":
-            put(body, _FORMAT, {"type": "json_schema", **schema_to_wire(value, writing)})
+            put(body, "text", "format", {"type": "json_schema", **schema_to_wire(value, writing)})
         case _:
             pass
-
-
-_FORMAT: Final = ("text", "format")
 
 
 def _read_options(body: Wire, writing: Target) -> Request:

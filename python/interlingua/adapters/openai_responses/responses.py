@@ -4,20 +4,24 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
-    report_alternatives,
-    report_end,
+    APART,
+    UNREADABLE,
+    Names,
+    is_refused,
+    read_members,
+    report_around,
     report_logprobs,
-    report_rest,
-    report_stop_sequence,
-    report_usage,
-    same_counts,
+    served_model,
+    unreadable,
+    unwritable,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
+from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_parts import opaque
-from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._verbatim import Items, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts
+from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
@@ -26,7 +30,6 @@ from interlingua.adapters.openai_responses.items import (
     made_id,
     turn_to_wire,
 )
-from interlingua.adapters.openai_responses.messages import report_envelope
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
@@ -37,16 +40,25 @@ from interlingua.adapters.openai_responses.tables import (
     STATUS,
     Reading,
     Writing,
-    report_state,
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, InvalidRequest, ProviderError
+from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, pointer
+from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
-Usage = dict[str, Any]
+
+_NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
+_PLACES: Final[Places] = (
+    ("input_tokens", "input_tokens", ""),
+    ("output_tokens", "output_tokens", ""),
+    ("cached_input_tokens", "input_tokens_details", "cached_tokens"),
+    ("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens"),
+    ("reasoning_tokens", "output_tokens_details", "reasoning_tokens"),
+)
+_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
+"""What the wire does not count apart."""
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -62,9 +74,8 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     loss = Loss()
     try:
         body = _body(response, endpoint, loss, created)
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        # the schema has checked all but what providers left in `encoding` and `fields`
-        raise InvalidRequest("a provider state of the response has an unexpected shape", adapter=NAME) from problem
+    except UNREADABLE as problem:
+        raise unwritable(endpoint) from problem
     return body, loss.entries
 
 
@@ -97,18 +108,19 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     loss = writing.loss
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    report_end(response, finish_from_wire(body, written), loss, ())
-    report_stop_sequence(response, loss, ())
-    if "usage" in body and body["usage"] is not (response.get("usage") or NOTHING).get("raw"):
-        report_usage(response, _UNCOUNTED, loss)
-    report_alternatives(response, loss)
-    report_rest(response, loss)
+    report_around(
+        response,
+        finish_from_wire(body, written),
+        loss,
+        says=("logprobs",),
+        usage=body.get("usage"),
+        uncounted=_UNCOUNTED,
+    )
     _report_logprobs(response, writing)
     if not own:
         report_foreign_state(response, writing.endpoint, loss, ())
     if len(response["message"]) > 2:
-        report_envelope(response["message"], ("message",), writing)
-        report_state(response["message"], writing, ("message",), fields=True)
+        report_beside(response["message"], OF_MESSAGE, writing, ("message",))
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:
@@ -122,10 +134,6 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
         writing.loss.replace(("logprobs",), read, "combination", "representation", message)
 
 
-_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
-"""What the wire does not count apart."""
-
-
 def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
     """The members that say which answer this is."""
     body: Wire = {}
@@ -135,8 +143,8 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
         body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
         # clients require these; what was asked for is not known here
         body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
-    if (model := response.get("model")) is not None:
-        body["model"] = model.partition(":")[2] or model
+    if (model := served_model(response)) is not None:
+        body["model"] = model
     elif not own:
         body["model"] = endpoint.model or ""  # clients require it
     return body
@@ -145,7 +153,7 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
 def finish_to_wire(response: Response) -> Wire:
     """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
     reason = response["finish_reason"]
-    if reason == "refusal" and not any(block.get("refusal") for block in response["message"]["content"]):
+    if reason == "refusal" and not is_refused(response["message"]["content"]):
         reason = "content_filter"
     match reason:
         case "length" | "content_filter" | "pause":
@@ -186,12 +194,8 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=said)
-        except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-            raise InvalidAnswer(
-                "the answer cannot be read: a member is missing or has the wrong type",
-                path=f"/output/{position}",
-                adapter=NAME,
-            ) from problem
+        except UNREADABLE as problem:
+            raise unreadable(f"/output/{position}", reading.endpoint) from problem
         said = says(item, blocks)
         content += blocks
     return content
@@ -234,28 +238,9 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     reason = details.get("reason") if isinstance(details, dict) else None
     if isinstance(raw := reason or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    fields: dict[str, Any] = {}
-    silent: Spelt = {}
-    for name, value in body.items():
-        if name == "output":
-            continue
-        if value is None:
-            silent[pointer((name,))] = {"raw": None}
-        elif name == "id" and isinstance(value, str) and value:
-            response["id"] = value
-        elif name == "model" and isinstance(value, str) and value:
-            response["model"] = endpoint.model_id(value)
-        elif name == "usage" and isinstance(value, dict):
-            response["usage"] = usage_from_wire(value)
-        else:
-            fields[name] = value
+    read_members(body, _NAMES, response, endpoint, usage_from_wire)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
-    state = endpoint.state()
-    if fields:
-        state["fields"] = fields
-    response["provider_state"] = state
-    keep_spelt(response, silent, endpoint)
     return response
 
 
@@ -305,11 +290,10 @@ def _asks(block: Block, done: set[str]) -> bool:
 
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
     """The wire's counts, in which the input includes what was read from and written to a cache."""
-    raw = usage.get("raw")
-    if own and raw is not None and same_counts(usage_from_wire(raw), usage):
+    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
         return raw
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt = usage["input_tokens"] + cached + written
+    prompt = prompt_tokens(usage)
     return {
         "input_tokens": prompt,
         "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
@@ -321,29 +305,4 @@ def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
 
 def usage_from_wire(raw: Wire) -> Usage:
     """Disjoint counts: what came from a cache and what went to one is taken out of the input."""
-    prompt_details, output_details = _details(raw, "input_tokens_details"), _details(raw, "output_tokens_details")
-    cached, written = _count(prompt_details.get("cached_tokens")), _count(prompt_details.get("cache_write_tokens"))
-    reasoning = _count(output_details.get("reasoning_tokens"))
-    output = _count(raw.get("output_tokens")) or 0
-    prompt = _count(raw.get("input_tokens")) or 0
-    usage: Usage = {"input_tokens": max(prompt - (cached or 0) - (written or 0), 0), "output_tokens": output}
-    if cached is not None:
-        usage["cached_input_tokens"] = cached
-    if written is not None:
-        usage["cache_creation_input_tokens"] = written
-    if reasoning is not None:
-        usage["reasoning_tokens"] = min(reasoning, output)
-    usage["raw"] = raw
-    return usage
-
-
-def _details(raw: Wire, name: str) -> Mapping[str, Any]:
-    found = raw.get(name)
-    return found if isinstance(found, dict) else NOTHING
-
-
-def _count(value: Any) -> int | None:
-    """A count, which some write as 10.0."""
-    if type(value) is float and value.is_integer():
-        return max(int(value), 0)
-    return max(value, 0) if type(value) is int else None
+    return read_counts(raw, _PLACES, with_cache=True)

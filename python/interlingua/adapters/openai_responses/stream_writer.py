@@ -24,12 +24,26 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     return encoded(_Writer(endpoint, created).event)
 
 
-_DELTAS: Final = {
-    "text": "response.output_text.delta",
-    "refusal": "response.refusal.delta",
-    "thinking": "response.reasoning_summary_text.delta",
-    "call": "response.function_call_arguments.delta",
-    "custom": "response.custom_tool_call_input.delta",
+_EVENTS: Final = {
+    "text": "response.output_text",
+    "refusal": "response.refusal",
+    "thinking": "response.reasoning_summary_text",
+    "call": "response.function_call_arguments",
+    "custom": "response.custom_tool_call_input",
+}
+"""What the events of a block are called, but for `delta` and `done`."""
+_PARTS: Final = {
+    "text": "response.content_part",
+    "refusal": "response.content_part",
+    "thinking": "response.reasoning_summary_part",
+}
+"""What the events of its one part are called."""
+_DELTAS: Final[dict[str, Wire]] = {
+    "text": {"content_index": 0, "logprobs": [], "delta": TEXT},
+    "refusal": {"content_index": 0, "delta": TEXT},
+    "thinking": {"summary_index": 0, "delta": TEXT},
+    "call": {"delta": TEXT},
+    "custom": {"delta": TEXT},
 }
 
 
@@ -37,7 +51,7 @@ class _Writer(Writer):
     """The number of the last frame, the answer as it began, and the items of its output as they began or ended."""
 
     def __init__(self, endpoint: Endpoint, created: int) -> None:
-        super().__init__(endpoint)
+        super().__init__(endpoint, _DELTAS)
         self.created = created
         self.sequence = -1
         self.head: Wire = {}
@@ -86,15 +100,14 @@ class _Writer(Writer):
         told.number = len(self.output)
         self.output.append(item)
         self._put("response.output_item.added", output_index=told.number, item=_begun(item, kind))
-        where = {"item_id": item.get("id"), "output_index": told.number}
-        if kind in ("text", "refusal"):
-            part = {**item["content"][0], kind: ""}
-            self._put("response.content_part.added", **where, content_index=0, part=part)
-        elif kind == "thinking":
-            part = {"type": "summary_text", "text": ""}
-            self._put("response.reasoning_summary_part.added", **where, summary_index=0, part=part)
-        if kind:
-            self.more(told, told.block.get("text", ""))
+        if kind in _PARTS:
+            part = {"type": "summary_text", "text": ""} if kind == "thinking" else {**item["content"][0], kind: ""}
+            self._put(f"{_PARTS[kind]}.added", **self._where(told), part=part)
+
+    def _where(self, told: OpenBlock) -> Wire:
+        """The item of a block, and its one part."""
+        place = {name: number for name, number in _DELTAS[told.kind].items() if name.endswith("_index")}
+        return {"item_id": self.output[told.number].get("id"), "output_index": told.number, **place}
 
     def _identify(self, item: Wire) -> None:
         """Gives an item an id of its own: clients tell items apart by their ids."""
@@ -108,19 +121,11 @@ class _Writer(Writer):
         message = {"role": "assistant", "content": [block]}
         return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})[0]
 
-    def delta(self, told: OpenBlock) -> tuple[str | None, Wire] | None:
+    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
         """The frame of a piece."""
-        name = _DELTAS.get(told.kind)
-        if name is None:
-            return None
-        where: Wire = {"item_id": self.output[told.number].get("id"), "output_index": told.number}
-        if told.kind == "thinking":
-            where["summary_index"] = 0
-        elif told.kind in ("text", "refusal"):
-            where["content_index"] = 0
-        if told.kind == "text":
-            where["logprobs"] = []
-        return name, {"type": name, **where, "delta": TEXT}
+        name = f"{_EVENTS[told.kind]}.delta"
+        where = {"item_id": self.output[told.number].get("id"), "output_index": told.number}
+        return name, {"type": name, **where, **said}
 
     def end(self, told: OpenBlock) -> None:
         """What was told of an item, and the item itself."""
@@ -136,27 +141,29 @@ class _Writer(Writer):
             told.kind = ""  # what was told of it cannot be taken back; the item itself follows
         if isinstance(begun.get("id"), str):
             item["id"] = begun["id"]
-        where = {"item_id": item.get("id"), "output_index": told.number}
-        match told.kind:
+        if told.kind:
+            self._told(told, item)
+        self._done(told.number, item)
+
+    def _told(self, told: OpenBlock, item: Wire) -> None:
+        """All that the pieces of a block said, and its part as it is."""
+        kind, where = told.kind, self._where(told)
+        text = told.block.get("text")
+        match kind:
             case "text":
-                said = {"text": block["text"], "logprobs": []}
-                self._put("response.output_text.done", **where, content_index=0, **said)
-                self._put("response.content_part.done", **where, content_index=0, part=item["content"][0])
+                said: Wire = {"text": text, "logprobs": []}
             case "refusal":
-                self._put("response.refusal.done", **where, content_index=0, refusal=block["text"])
-                self._put("response.content_part.done", **where, content_index=0, part=item["content"][0])
+                said = {"refusal": text}
             case "thinking":
-                part = {"type": "summary_text", "text": block["text"]}
-                self._put("response.reasoning_summary_text.done", **where, summary_index=0, text=block["text"])
-                self._put("response.reasoning_summary_part.done", **where, summary_index=0, part=part)
+                said = {"text": text}
             case "call":
                 said = {"name": item["name"], "arguments": item["arguments"]}
-                self._put("response.function_call_arguments.done", **where, **said)
-            case "custom":
-                self._put("response.custom_tool_call_input.done", **where, input=item["input"])
             case _:
-                pass
-        self._done(told.number, item)
+                said = {"input": item["input"]}
+        self._put(f"{_EVENTS[kind]}.done", **where, **said)
+        if kind in _PARTS:
+            part = {"type": "summary_text", "text": text} if kind == "thinking" else item["content"][0]
+            self._put(f"{_PARTS[kind]}.done", **where, part=part)
 
     def _done(self, number: int, item: Wire) -> None:
         self.output[number] = item
@@ -168,15 +175,14 @@ class _Writer(Writer):
         that it turns out to be."""
         item = self._items(told.block)[0]
         self._identify(item)
+        self.output[told.number] = item
         kind = _kind(item)
-        self._put(
-            "response.output_item.added", output_index=told.number, item=_begun({**item, "status": "in_progress"}, kind)
-        )
+        begun = _begun({**item, "status": "in_progress"}, kind)
+        self._put("response.output_item.added", output_index=told.number, item=begun)
         if kind == "call":
-            where = {"item_id": item.get("id"), "output_index": told.number}
-            said = {"name": item["name"], "arguments": item["arguments"]}
-            self._put("response.function_call_arguments.delta", **where, delta=item["arguments"])
-            self._put("response.function_call_arguments.done", **where, **said)
+            told.kind = kind
+            self.say(told, {"delta": item["arguments"]})
+            self._told(told, item)
         self._done(told.number, item)
 
     # -- the end

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, report_foreign_state, report_own_state
+from interlingua.adapters._kit import NOTHING
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss
 
 NAME: Final = "openai_responses"
 
@@ -209,14 +209,3 @@ class Writing(Target):
         if call not in self.calls and (own := self.owned(block).get("id")) is not None:
             return own
         return self.answered_id(call)
-
-
-def report_state(item: dict[str, Any], writing: Writing, path: Path, *, fields: bool = False) -> None:
-    """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
-    state = item.get("provider_state")
-    if state is None:
-        return
-    if writing.endpoint.owns(state):
-        report_own_state(state, writing.loss, path, fields=fields)
-    else:
-        report_foreign_state(item, writing.endpoint, writing.loss, path)

@@ -1,0 +1,343 @@
+"""
+Messages to the wire as turns of a user and an assistant, for wires that know no other roles.
+
+The results of calls are the user's, and follow their calls directly and in the order of the calls. Instructions before all other
+messages stand beside the conversation, later ones marked in a user turn, unless the wire has a place for them there. What a wire
+does otherwise is a method of its `Turns`.
+"""
+
+from collections.abc import Callable, Collection
+from typing import Any, Final, Generic, TypeVar
+
+from interlingua.adapters import _writing
+from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, report_foreign_state, report_unknown, within
+from interlingua.adapters._order import (
+    PLAIN,
+    TURN,
+    Order,
+    Wanted,
+    arranged,
+    drop_leading,
+    fold_role,
+    leading_count,
+    marked_blocks,
+    moves_behind,
+)
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Item = dict[str, Any]
+Move = tuple[int, int, str, str, Item | None]
+"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
+
+RESULTS: Final = Wanted(TURN)
+FILLER: Final = "(empty)"
+SYSTEM: Final = "system"
+USER: Final = "user"
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+"""What reading a part raises that lacks a member or has one of a wrong type."""
+
+
+class Writing(_writing.Writing):
+    """The target and the report, and what is reported of whole messages at the end: those that travel in another one (`merges`),
+    and those that stand elsewhere (`moves`). `gone` are those that are not written, or in another one; `message` is that of the
+    model which is being written."""
+
+    __slots__ = ("gone", "merges", "message", "moves")
+
+    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int) -> None:
+        super().__init__(source, endpoint, loss, longest_name)
+        self.message: Item = {}
+        self.merges: list[tuple[Path, Path]] = []
+        self.moves: list[Move] = []
+        self.gone: set[Path] = set()
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"text": text}
+
+    def placeholder_or_drop(self, block: Item, path: Path, code: str, message: str) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, code, "lost", message)
+        return None if placeholder is None else self.text(placeholder["text"])
+
+    def filler(self, where: Path, message: str) -> list[Item]:
+        """What stands in an empty place that the wire does not take empty, which is reported."""
+        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
+        return [self.text(FILLER)]
+
+    def drop_message(self, path: Path) -> None:
+        """Nothing is left of a message."""
+        self.gone.add(path)
+        self.loss.drop(path, "empty_content", "representation", "nothing is left of the message")
+
+    def drop_merged(self, anchor: Path) -> None:
+        """Nothing is left of a message and of those that were merged into it."""
+        left = [path for path, to in self.merges if to == anchor]
+        self.merges = [merge for merge in self.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            self.drop_message(path)
+
+    def next_turn(self) -> None:
+        """The model speaks again."""
+
+    def report_merges(self) -> None:
+        """Reports the messages that travel in another one, while every message stands where it was written."""
+        for path, to in self.merges:
+            self.gone.add(path)
+            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages travel as one turn")
+
+    def report_moves(self) -> None:
+        """Reports the messages that stand elsewhere."""
+        for position, before, code, message, left in self.moves:
+            if ("messages", position) not in self.gone:
+                self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
+
+
+W = TypeVar("W", bound=Writing)
+
+
+class Turns(Generic[W]):
+    """Puts messages together to wire messages.
+
+    A wire message has a role, which is `assistant` of the model, and a list that is its member `member`. It `joins` neighbours of
+    one role; where it does not, it holds one message, or the results of one turn. `open_end`: the last one may be empty, when it
+    is the model's. `blocks_to_wire` writes the blocks of one place, `result_to_wire` a result of a tool.
+    """
+
+    __slots__ = (
+        "assistant", "blocks_to_wire", "first", "joins", "late", "member", "messages", "of", "open_end", "order", "result_to_wire", "wires", "writing",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        messages: list[Item],
+        writing: W,
+        blocks_to_wire: Callable[[list[Item], str, W, Path], list[Item]],
+        result_to_wire: Callable[[Item, W, Path], list[Item]],
+        member: str = "content",
+        assistant: str = "assistant",
+        *,
+        joins: bool = True,
+        open_end: bool = False,
+    ) -> None:
+        self.messages = messages
+        self.writing = writing
+        self.blocks_to_wire = blocks_to_wire
+        self.result_to_wire = result_to_wire
+        self.member = member
+        self.assistant = assistant
+        self.joins = joins
+        self.open_end = open_end
+        self.first = 0  # the first message behind the leading instructions
+        self.order: Order = range(len(messages))
+        self.wires: list[Item] = []
+        self.of: list[list[int]] = []  # the messages that each of them says
+        self.late: list[Any] = []  # what stands behind the open wire message
+
+    # ------------------------------------------------------------------------------------------ what a wire says itself
+
+    def put_members(self, state: Item, wire: Item, path: Path) -> None:
+        """Writes what the state of a message holds for this wire beside its content."""
+        raise NotImplementedError
+
+    def put_system(self, content: list[Item], body: Item) -> Item | None:
+        """Writes the leading instructions beside the conversation; gives the object in which they stand, where that has members
+        of its own."""
+        body["system"] = content
+        return None
+
+    def begins(self, message: Item) -> bool:  # noqa: ARG002
+        """Whether a message with a state is a wire message of its own beside a neighbour of its role."""
+        return False
+
+    def begin_with_answer(self, position: int) -> None:
+        """The conversation begins with the model."""
+
+    def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
+        """Mends a message of the model that ends in something else than a text."""
+
+    def end_conversation(self, content: list[Item], position: int) -> None:
+        """Mends the last wire message, which is the model's and ends with the message at this position."""
+
+    def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:  # noqa: ARG002
+        """Whether instructions may stand as such in their place, behind what was said by then."""
+        return False
+
+    def mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
+        """Marks the last block of a message for the cache; gives whether it takes a mark."""
+        return False
+
+    def put_late(self, position: int) -> None:
+        """Writes what stands behind the open wire message, and before the message at a position."""
+
+    def travels(self, message: Item, path: Path) -> None:
+        """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
+
+    def pinned(self) -> Collection[int]:
+        """Results that would rather stay in their place than others where messages move."""
+        return ()
+
+    # ------------------------------------------------------------------------------------------ messages
+
+    def write(self, request: Item, body: Item) -> None:
+        """Writes the leading instructions into the body, and puts the other messages together."""
+        self.write_leading(request, body)
+        self.arrange()
+        self.write_messages()
+
+    def write_leading(self, request: Item, body: Item) -> None:
+        """Writes the request's own instructions and the messages before all others. Raises `InvalidRequest` without messages."""
+        messages, writing = self.messages, self.writing
+        if not messages and not writing.had_quirk("messages", "empty_content"):
+            raise InvalidRequest("a conversation needs at least one message", path="/messages")
+        self.first = count = leading_count(messages, writing)
+        content: list[Item] = []
+        anchor: Path | None = None
+        merges: list[tuple[Path, Path]] = []
+        if request.get("system"):
+            anchor = ("system",)
+            content = self.blocks_to_wire(request["system"], SYSTEM, writing, anchor)
+        for position in range(count):
+            message = messages[position]
+            path: Path = ("messages", position)
+            found = self.blocks_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+            self._report_members(message, found, path)
+            fold_role(message, path, writing)
+            if anchor is None:
+                anchor = path
+            else:
+                merges.append((path, anchor))
+            content += found
+        if not content:
+            drop_leading(count, writing)
+            return
+        writing.merges += merges
+        wire = self.put_system(content, body)
+        for position in range(count):
+            message, path = messages[position], ("messages", position)
+            if wire is None or count > 1 or anchor != path:
+                self.travels(message, path)
+            elif "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
+                self.put_members(message["provider_state"], wire, path)
+
+    def arrange(self, *, as_read: bool = True) -> None:
+        """Brings the messages behind the leading instructions into the order of the wire; `as_read`: what was read in another
+        order stays in it."""
+        messages, writing = self.messages, self.writing
+        self.order = arranged(messages, RESULTS, writing, self.first, as_read=as_read)
+        if not isinstance(self.order, range):
+            moves = moves_behind(self.order, messages, self.first, self.pinned())
+            writing.moves += [(source, before, "reordered", RESULTS.why, None) for source, before in moves]
+
+    def write_messages(self) -> None:
+        """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""
+        messages, writing, wires, of = self.messages, self.writing, self.wires, self.of
+        blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
+        member, assistant, late = self.member, self.assistant, self.late
+        position = self.first
+        # of the open wire message: whose it is, what it holds, the message that neighbours are merged into and its role, and the
+        # state of the one whose members it gets
+        speaker = anchor_role = ""
+        content: list[Item] = [{}]
+        anchor: Path = ()
+        state: Item | None = None
+        try:
+            for position in self.order:
+                message = messages[position]
+                role: str = message["role"]
+                blocks: list[Item] = message["content"]
+                if role == "assistant":
+                    by = assistant
+                elif role == "user" or role == "tool":
+                    by = USER
+                elif joins and not says_something(message):
+                    writing.drop_message(("messages", position))
+                    continue
+                elif self.takes_instructions(message, position, speaker, content):
+                    fold_role(message, ("messages", position), writing)
+                    role = by = SYSTEM
+                else:
+                    blocks = marked_blocks(message, ("messages", position), writing)
+                    role = by = USER
+                begins = by != speaker or not (joins or role == anchor_role == "tool")
+                if begins or ("provider_state" in message and self.begins(message)):
+                    begins = True
+                    if state is not None or not content:
+                        self._close(state, anchor)
+                    if late:
+                        self.put_late(position)
+                    if role == "assistant":
+                        writing.next_turn()
+                        if not wires:
+                            self.begin_with_answer(position)
+                block: Mapping[str, Any] = blocks[0] if len(blocks) == 1 else NOTHING
+                if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                    found = [writing.text(text)]  # most messages
+                elif role == "tool":
+                    found = result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
+                else:
+                    found = blocks_to_wire(blocks, by, writing, ("messages", position, "content"))
+                    if role == "assistant" and found and "text" not in found[-1]:
+                        self.end_answer(message, found, ("messages", position))
+                own: Item | None = None
+                path: Path = ("messages", position)
+                if len(message) > 2 and not within(message, PLAIN):
+                    self._report_members(message, found, path)
+                    own = message.get("provider_state")
+                    if own is not None and not writing.endpoint.owns(own):
+                        own = None
+                if begins:
+                    speaker, content, anchor, anchor_role, state = by, found, path, role, own
+                    wires.append({"role": by, member: found})
+                    of.append([position])
+                    continue
+                of[-1].append(position)
+                if role == "tool" and not content:
+                    # an edit left nothing of what stood before the result, which begins the wire message now
+                    writing.drop_merged(anchor)
+                    anchor, anchor_role, state = path, role, own
+                elif role == anchor_role != "tool":
+                    writing.merges.append((path, anchor))
+                elif found:
+                    anchor, anchor_role = path, role
+                    self.travels(message, path)
+                else:
+                    writing.drop_message(path)
+                content += found
+        except UNREADABLE as problem:
+            why = "the message lacks a member or has one of a wrong type"
+            raise InvalidRequest(why, path=pointer(("messages", position))) from problem
+        if speaker == assistant:
+            self.end_conversation(content, of[-1][-1])
+        if state is not None or not content:
+            self._close(state, anchor, last=True)
+        if late:
+            self.put_late(len(messages))
+        if not wires and not writing.had_quirk("messages", "empty_content"):
+            raise InvalidRequest("a conversation needs a message with content", path="/messages")
+
+    def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
+        """Ends the open wire message: fills it where it holds nothing, and writes the members of a message of this wire."""
+        wire = self.wires[-1]
+        if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
+            wire[self.member] = self.writing.filler((*path, "content"), "the target takes no empty turn")
+        if state is not None:
+            self.put_members(state, wire, path)
+
+    def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
+        """What a message holds beside role and content."""
+        writing = self.writing
+        report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
+        if "name" in message:
+            writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+        report_foreign_state(message, writing.endpoint, writing.loss, path)
+        if "cache" in message and not self.mark(content, message, path):
+            why = "there is no block here that takes the mark"
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
+
+
+def says_something(message: Item) -> bool:
+    """Whether something of instructions goes onto the wire."""
+    return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
