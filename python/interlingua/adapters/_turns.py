@@ -6,7 +6,7 @@ messages stand beside the conversation, later ones marked in a user turn, unless
 does otherwise is a method of its `Turns`.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
