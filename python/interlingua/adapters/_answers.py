@@ -151,6 +151,7 @@ def take_members(
     where the object stands there.
     """
     members, always = names.members, names.always
+    value: Any  # null is looked at first, which is no type for the compiler
     for name, value in body.items():
         member = members.get(name)
         if value is None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._kit import arguments_text, encoding_of
+from interlingua.adapters._kit import NOTHING, arguments_text, encoding_of
 from interlingua.adapters._pictures import size_of, wave_rate
 from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
@@ -157,17 +157,23 @@ class Said:
                 self.media.append(block)
 
 
-def estimate(request: Request, endpoint: Endpoint, provided: Mapping[str, Range | None] | None = None) -> TokenEstimate:
+def estimate(
+    request: Request,
+    endpoint: Endpoint,
+    provided: Mapping[str, Range | None] = NOTHING,
+    beside: Range = (0, 0, 0),
+) -> TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
-    `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits.
+    `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits. `beside` are
+    tokens of what the provider adds from elsewhere.
     """
-    said = gathered(request, endpoint)
-    low, likely, high = weighed(said, request, of(endpoint, request), window(endpoint), provided or {})
-    return rounded(low, likely, high)
+    said = _gathered(request, endpoint)
+    low, likely, high = _weighed(said, request, _of(endpoint, request), window(endpoint), provided)
+    return _rounded(low + beside[0], likely + beside[1], high + beside[2])
 
 
-def of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:
+def _of(endpoint: Endpoint, request: Mapping[str, Any]) -> Template:
     """The template of the model that is asked."""
     model = endpoint.model or request.get("model")
     return template(endpoint.adapter, endpoint.provider, model)
@@ -179,13 +185,13 @@ def window(endpoint: Endpoint) -> int:
     return found if isinstance(found, int) else _WINDOW
 
 
-def rounded(low: float, likely: float, high: float) -> TokenEstimate:
+def _rounded(low: float, likely: float, high: float) -> TokenEstimate:
     """The three counts in order, as whole numbers, none of them less than one."""
     middle = max(round(likely), 1)
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
 
 
-def gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
+def _gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
     """All that the messages of a request say."""
     said = Said(endpoint)
     said.add(request.get("system") or [])
@@ -194,7 +200,7 @@ def gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
     return said
 
 
-def weighed(
+def _weighed(
     said: Said,
     request: Mapping[str, Any],
     model: Template,
@@ -391,6 +397,3 @@ def _parts(size: int, divisors: Range) -> Range:
 def _seconds(size: int, divisors: Range) -> Range:
     low, likely, high = _parts(size, divisors)
     return low, max(likely, 1), high
-
-
-__all__ = ["Range", "Said", "estimate", "gathered", "of", "rounded", "weighed", "window"]

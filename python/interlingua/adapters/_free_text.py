@@ -53,3 +53,13 @@ def call_as_arguments(text: str | None, loss: Loss, path: Path) -> dict[str, Any
 def as_arguments(text: str | None) -> dict[str, Any]:
     """The text as the one argument."""
     return {ARGUMENT: text or ""}
+
+
+def arguments_of(call: dict[str, Any], loss: Loss, path: Path) -> Any:
+    """The arguments of a call as an object, for wires that take nothing else."""
+    if call.get("kind", "function") != "function":
+        return call_as_arguments(call.get("input_raw"), loss, path)
+    if "input_raw" in call:
+        message = "the wire takes a JSON object as arguments"
+        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+    return call["input"]

@@ -331,30 +331,38 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     return wire
 
 
-def _put_back(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> None:
+def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
         writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
 
 
-def _lay_over(fields: Item, wire: Wire, row: Row, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
+    """An object with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made = dict(wire)
+    _put_back(fields, made, None, path, writing)
+    return made
+
+
+def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
-    already goes as a whole."""
-    members = {member.name: member for member in row.members}
+    already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
+    members = {} if row is None else {member.name: member for member in row.members}
     said_already: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
         row_of = None if member is None else member.row
-        if row_of is not None and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
-            inner: Wire = wire.get(name, {})
+        is_object = row_of is not None or (row is None and name in wire)
+        if is_object and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            inner: Wire = {**wire.get(name, NOTHING)}
             branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
             if found:
                 wire[name] = inner
                 said_already += branches
                 found_place = True
                 continue
-        elif name not in wire and (name not in row.wire or _says_nothing(member, value, writing)):
+        elif name not in wire and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
             found_place = True
             continue

@@ -3,7 +3,7 @@ Messages of a history, as the wires say them that have one message or item for e
 report alike. Each wire sorts blocks into its members itself.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Container
 from typing import Any, Final
 
 from interlingua.adapters._envelope import envelop, open_envelope
@@ -20,6 +20,7 @@ from interlingua.adapters._kit import (
     report_own_state,
 )
 from interlingua.adapters._order import Order, Wanted, longest_rising, moves_behind, moves_to, note_disorder
+from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -62,6 +63,19 @@ def result_message(call: str, content: list[Block], reading: Any, wire_id: str |
     if wire_id is not None:
         block["provider_state"] = reading.endpoint.state(id=wire_id)
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
+
+
+def other_members(item: Wire, known: Container[str], spelt: Spelt, *place: str) -> Item:
+    """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spelt`."""
+    others: Item = {}
+    for name, value in item.items():
+        if name in known:
+            continue
+        if value is None:
+            spelt[pointer((*place, name))] = {"raw": None}
+        else:
+            others[name] = value
+    return others
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -23,17 +23,16 @@ _ANY_ID: Final = re.compile("")
 class Target(_writing.Writing):
     """The target and the report, with what both wires of OpenAI need besides.
 
-    `from_another` says that the source was read from this wire, but from another provider of it, and `folds_custom` that tools with free text are written as functions, because the provider has no others.
+    `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
     which are free in all else where the provider has no grammar of its own.
     """
 
-    __slots__ = ("_id_grammar", "_ids", "_longest_id", "_short_ids", "breakpoints", "folds_custom", "from_another")
+    __slots__ = ("_id_grammar", "_ids", "_longest_id", "_short_ids", "breakpoints", "folds_custom")
 
     def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
         super().__init__(source, endpoint, loss)
         own, dialect = self.same_origin, self.dialect
-        self.from_another = not own and (source.get("provider_state") or NOTHING).get("adapter") == endpoint.adapter
         self.folds_custom = dialect.get("custom_tools") is False and not own
         self.breakpoints = 0
         told: Mapping[str, Any] = dialect.get("tool_id") or NOTHING

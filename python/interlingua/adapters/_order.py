@@ -7,7 +7,6 @@ An oddity is kept where it was read and repaired where it was made. A reader not
 that keeps the place where it stands, `unasked` of a result that no open call asked for, `unanswered` of a call.
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NamedTuple
 
@@ -444,17 +443,34 @@ def _windows(messages: list[Message], wanted: Wanted, first: int) -> Iterator[tu
 
 def longest_rising(values: list[int]) -> set[int]:
     """The longest selection of values that rises: what keeps its place."""
-    tails: list[int] = []
-    before: dict[int, int | None] = {}
-    for value in values:
-        at = bisect_left(tails, value)
-        before[value] = tails[at - 1] if at else None
-        tails[at : at + 1] = [value]
+    return heaviest_rising(values, [1] * len(values))
+
+
+def heaviest_rising(values: list[int], weights: list[int]) -> set[int]:
+    """The heaviest selection of values that rises."""
+    if not values:
+        return set()
+    best: list[tuple[int, int]] = []  # of those that end with each value: the weight, and where the value before stands
+    lowest = min(values)
+    # the heaviest that ends at or before a value, kept in a tree of partial maxima: there may be many
+    heaviest: list[tuple[int, int]] = [(0, -1)] * (max(values) - lowest + 2)
+    for at, value in enumerate(values):
+        weight, before = 0, -1
+        place = value - lowest
+        while place > 0:
+            weight, before = max((weight, before), heaviest[place])
+            place -= place & -place
+        weight += weights[at]
+        best.append((weight, before))
+        place = value - lowest + 1
+        while place < len(heaviest):
+            heaviest[place] = max(heaviest[place], (weight, at))
+            place += place & -place
+    at = max(range(len(values)), key=lambda k: (best[k][0], k))
     found: set[int] = set()
-    top = tails[-1] if tails else None
-    while top is not None:
-        found.add(top)
-        top = before[top]
+    while at >= 0:
+        found.add(values[at])
+        at = best[at][1]
     return found
 
 
@@ -489,26 +505,8 @@ def moves_behind(order: Order, messages: list[Message], first: int = 0, pinned: 
 
 
 def _staying(window: list[int], messages: list[Message], pinned: Collection[int]) -> set[int]:
-    """The heaviest rising selection of a window: what keeps its place."""
-    best: list[tuple[int, int]] = []
-    lowest = min(window)
-    # the heaviest that ends at or before a position, kept in a tree of partial maxima: a window may be long
-    heaviest: list[tuple[int, int]] = [(0, -1)] * (max(window) - lowest + 2)
-    for at, position in enumerate(window):
-        weight, k = 0, -1
-        place = position - lowest
-        while place > 0:
-            weight, k = max((weight, k), heaviest[place])
-            place -= place & -place
-        weight += 1_000_000 if position in pinned else 1000 if messages[position]["role"] == "tool" else 1
-        best.append((weight, k))
-        place = position - lowest + 1
-        while place < len(heaviest):
-            heaviest[place] = max(heaviest[place], (weight, at))
-            place += place & -place
-    at = max(range(len(window)), key=lambda k: (best[k][0], k))
-    staying: set[int] = set()
-    while at >= 0:
-        staying.add(window[at])
-        at = best[at][1]
-    return staying
+    """What keeps its place in a window."""
+    weights = [
+        1_000_000 if position in pinned else 1000 if messages[position]["role"] == "tool" else 1 for position in window
+    ]
+    return heaviest_rising(window, weights)

@@ -5,7 +5,7 @@ from typing import Any
 
 from interlingua.adapters._as_read import UNSAID, keep_read
 from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
-from interlingua.adapters._members import Body, Members, Reader
+from interlingua.adapters._members import Body, Members, Reader, Rows, wrong_member
 from interlingua.adapters._structured import escape_reserved, says_json, write_with_format
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -86,6 +86,19 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
         return True
 
     return read_tools
+
+
+Refusal = Callable[[Mapping[str, Any], Mapping[str, Any]], InvalidWire | None]
+
+
+def refuser(adapter: str, rows: Rows) -> Refusal:
+    """What refuses what was read of a request, its options and its encoding, where a member with a canonical word is of a
+    wrong type."""
+
+    def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
+        return wrong_member(adapter, options, rows)
+
+    return wrong_type
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

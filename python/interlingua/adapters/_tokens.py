@@ -91,7 +91,7 @@ class Vocabulary(NamedTuple):
     """A number; a further digit; a mark; a further mark."""
     spaces: tuple[float, float]
     """A further space; line ends together."""
-    scripts: tuple[float, float, float, float, float, float, float, float, float, float]
+    scripts: tuple[float, ...]
     """A character of each script, emoji last."""
     foreign: float
     """A word of a foreign language, in addition."""
@@ -99,26 +99,13 @@ class Vocabulary(NamedTuple):
 
 def scaled(vocabulary: Vocabulary, words: float, marks: float, scripts: float = 1.0) -> Vocabulary:
     """A vocabulary that cuts like another one, but finer."""
-    a, b, c, d = vocabulary.words
-    e, f, g, h = vocabulary.marks
-    s = vocabulary.scripts
-    return Vocabulary(
-        (a * words, b * words, c * words, d * words),
-        (e * marks, f * marks, g * marks, h * marks),
-        vocabulary.spaces,
-        (
-            s[0] * scripts,
-            s[1] * scripts,
-            s[2] * scripts,
-            s[3] * scripts,
-            s[4] * scripts,
-            s[5] * scripts,
-            s[6] * scripts,
-            s[7] * scripts,
-            s[8] * scripts,
-            s[9] * scripts,
-        ),
-        vocabulary.foreign * scripts,
+    word, after_mark, hump, capital = vocabulary.words
+    number, digit, mark, more_marks = vocabulary.marks
+    return vocabulary._replace(
+        words=(word * words, after_mark * words, hump * words, capital * words),
+        marks=(number * marks, digit * marks, mark * marks, more_marks * marks),
+        scripts=tuple(script * scripts for script in vocabulary.scripts),
+        foreign=vocabulary.foreign * scripts,
     )
 
 

@@ -6,11 +6,11 @@ messages stand beside the conversation, later ones marked in a user turn, unless
 does otherwise is a method of its `Turns`.
 """
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, report_foreign_state, report_unknown, within
+from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
 from interlingua.adapters._order import (
     PLAIN,
     TURN,
@@ -23,6 +23,7 @@ from interlingua.adapters._order import (
     marked_blocks,
     moves_behind,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -37,6 +38,35 @@ SYSTEM: Final = "system"
 USER: Final = "user"
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
+    """The messages that the blocks of one turn of the user are: one for each result, and one for what stands between them."""
+    if len(blocks) < 2 and not (blocks and blocks[0]["type"] == "tool_result"):  # most turns
+        return [{"role": USER, "content": blocks}]
+    found: list[Item] = []
+    run: list[Item] | None = None
+    for block in blocks:
+        if block["type"] == "tool_result":
+            reading.unusual = reading.unusual or run is not None
+            run = None
+            metadata = {"parent_tool_use_id": block["tool_use_id"]}
+            found.append({"role": "tool", "content": [block], "metadata": metadata})
+        elif run is None:
+            run = [block]
+            found.append({"role": USER, "content": run})
+        else:
+            run.append(block)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_SEVERAL: Final[Item] = {}
+"""Stands for the one block of a message that has another number of them."""
 
 
 class Writing(_writing.Writing):
@@ -272,7 +302,7 @@ class Turns(Generic[W]):
                         writing.next_turn()
                         if not wires:
                             self.begin_with_answer(position)
-                block: Mapping[str, Any] = blocks[0] if len(blocks) == 1 else NOTHING
+                block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
                 if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
                     found = [writing.text(text)]  # most messages
                 elif role == "tool":

@@ -428,11 +428,6 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     return "whole" in came or any("written" in kept or "within" in kept for kept in spelt.values())
 
 
-def keep_word(item: Item, word: str, endpoint: Endpoint) -> None:
-    """Keeps that the content of an item came in another form than it is written in, which needs no comparison."""
-    _encoding(item, endpoint)[CAME] = {"content": word}
-
-
 def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
     place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""

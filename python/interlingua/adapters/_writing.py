@@ -77,6 +77,12 @@ class Writing:
         """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
         return self.whole or self._read.had_quirk(member, code)
 
+    @property
+    def from_another(self) -> bool:
+        """Whether the source was read from this wire, but from another provider of it."""
+        state: Mapping[str, Any] = self.source.get("provider_state") or NOTHING
+        return not self.same_origin and state.get("adapter") == self.endpoint.adapter
+
     def owned(self, item: Item) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: Item | None = item.get("provider_state")

@@ -8,12 +8,21 @@ from typing import Any, Final
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item, named, string
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Path, pointer
+
+
+class Refused(Exception):
+    """A block that the target does not take: code and message of the report."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
@@ -37,28 +46,22 @@ def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
 # ---------------------------------------------------------------------------------------------- reasoning
 
 
-def refused_thinking(block: Item, writing: Writing) -> tuple[str, str] | None:
-    """Code and message of the report for reasoning that is not taken back; None for what is."""
+def refuse_thinking(block: Item, writing: Writing) -> None:
+    """Raises `Refused` for reasoning that is not taken back."""
     if not writing.owns_thinking(block):
-        return "foreign_state", "reasoning of another provider cannot be replayed"
-    if block["type"] == "redacted_thinking" or block.get("signature") or takes_unsigned(writing):
-        return None
-    # an empty signature is what a stream begins with: it proves nothing and is refused
-    return "unsigned_thinking", "reasoning is only taken back with its signature"
-
-
-def takes_unsigned(writing: Writing) -> bool:
-    """Whether the model takes its reasoning back without a signature."""
-    return bool(writing.endpoint.dialect.get("unsigned_thinking"))
+        raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+    if not can_replay(block, writing):
+        # an empty signature is what a stream begins with: it proves nothing
+        raise Refused("unsigned_thinking", "reasoning is only taken back with its signature")
 
 
 def can_replay(block: Item, writing: Writing) -> bool:
-    """Whether a block is reasoning that goes onto the wire."""
-    return (
-        block["type"] in THINKING_TYPES
-        and writing.owns_thinking(block)
-        and (block["type"] == "redacted_thinking" or bool(block.get("signature")) or takes_unsigned(writing))
-    )
+    """Whether a block is reasoning that goes onto the wire: of this provider, and with a signature where the model wants one."""
+    kind: str = block["type"]
+    if kind not in THINKING_TYPES or not writing.owns_thinking(block):
+        return False
+    signed = kind == "redacted_thinking" or bool(block.get("signature"))
+    return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
 # ---------------------------------------------------------------------------------------------- items of the provider
@@ -81,48 +84,12 @@ def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     report_unknown(block, _OPAQUE, writing.loss, path)
 
 
-# ---------------------------------------------------------------------------------------------- citations
-
-
-def own_citation(citation: Item, writing: Writing, path: Path) -> Item | None:
-    """What a citation holds for this wire alone; None for one of another provider, which is reported.
-
-    A citation points into the provider's own documents and results, so only its own can go back.
-    """
-    state = citation.get("provider_state")
-    if state is None or not writing.endpoint.owns(state):
-        writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
-        return None
-    return state.get("fields") or {}
-
-
-def report_citation(citation: Item, writing: Writing, path: Path) -> None:
-    """Reports what a citation of this wire says without a place on it."""
-    for name in ("start_index", "end_index"):
-        if name in citation:
-            writing.loss.drop((*path, name), "unsupported_field", "weakened", "the wire has no place for the span")
-    report_unknown(citation, _CITATION, writing.loss, path)
-
-
-_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
-
-
 # ---------------------------------------------------------------------------------------------- arguments of calls
 
 
 def raw_arguments(value: Any) -> str:
     """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
     return value if type(value) is str and not _is_json(value) else arguments_text(value)
-
-
-def free_arguments(block: Item, loss: Loss, path: Path) -> Any:
-    """The arguments of a call that are no object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(block.get("input_raw"), loss, path)
-    if "input_raw" in block:
-        where = (*path, "input_raw")
-        loss.drop(where, "arguments_invalid", "lost", "the wire takes a JSON object as arguments")
-    return block["input"]
 
 
 def _is_json(text: str) -> bool:
@@ -134,15 +101,6 @@ def _is_json(text: str) -> bool:
 
 
 # ---------------------------------------------------------------------------------------------- members of items, by rows
-
-
-class Refused(Exception):
-    """A block that the target does not take: code and message of the report."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 class NoMeaning(Exception):
@@ -203,7 +161,7 @@ def arguments() -> Member:
             reading.unusual = True
 
     def write(item: Item, writing: Writing, path: Path) -> Any:
-        return free_arguments(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
+        return arguments_of(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
 
     return Member("input", ("input", "input_raw", "kind"), read, write, always=True, null=True)
 

@@ -19,7 +19,7 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._turns import Turns as AllTurns
-from interlingua.adapters._turns import says_something
+from interlingua.adapters._turns import says_something, user_messages
 from interlingua.adapters._verbatim import Items, keep_spelt
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -58,7 +58,7 @@ def messages_from_wire(
         first = len(messages)
         blocks, spelt = content(wire.get("content"), role, reading, ("messages", position, "content"))
         if role == USER:
-            _user_from_wire(blocks, reading, messages)
+            messages += user_messages(blocks, reading)
         else:
             messages.append({"role": role, "content": blocks})
         if spelt:
@@ -81,24 +81,6 @@ def messages_from_wire(
 
 
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)
-
-
-def _user_from_wire(blocks: list[Item], reading: Reading, messages: list[Item]) -> None:
-    """Appends the messages that the blocks of one user turn are."""
-    run: list[Item] | None = None
-    for block in blocks:
-        if block["type"] == "tool_result":
-            reading.unusual = reading.unusual or run is not None
-            run = None
-            metadata = {"parent_tool_use_id": block["tool_use_id"]}
-            messages.append({"role": "tool", "content": [block], "metadata": metadata})
-        elif run is None:
-            run = [block]
-            messages.append({"role": USER, "content": run})
-        else:
-            run.append(block)
-    if not blocks:
-        messages.append({"role": USER, "content": blocks})
 
 
 def _keep_members(wire: Item, message: Item, reading: Reading) -> None:

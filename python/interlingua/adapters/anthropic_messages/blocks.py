@@ -9,7 +9,7 @@ from interlingua.adapters._claude.blocks import (
     arguments,
     call_id,
     out_of_place,
-    refused_thinking,
+    refuse_thinking,
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
@@ -191,9 +191,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "document" if place in _MEDIA_PLACES or (place == ASSISTANT and not writing.stricter):
             return medium_to_wire(block, writing, path)
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
-            refused = refused_thinking(block, writing)
-            if refused is not None:
-                raise Refused(*refused)
+            refuse_thinking(block, writing)
             return item_to_wire(_THINKING if kind == "thinking" else _REDACTED, block, writing, path)
         case "opaque":
             return opaque_to_wire(block, place, writing, path)

@@ -3,7 +3,16 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import Refused, own_citation, report_citation, report_opaque
+from interlingua.adapters._citations import (
+    SPAN,
+    TEXTS,
+    are_citations,
+    own_fields,
+    read_citation,
+    report_citation,
+    said_of,
+)
+from interlingua.adapters._claude.blocks import Refused, report_opaque
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
@@ -113,7 +122,7 @@ def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
             reading.unusual = True
         else:
             reading.mark(hint)
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": item}
+    return reading.opaque(kind, item)
 
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
@@ -137,25 +146,10 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
 def _read_citations(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not list:
         raise TypeError("citations")
-    reading.unusual = True
-    block["citations"] = [_citation_from_wire(citation, reading) for citation in raw]
-
-
-_CITATION_TEXTS: Final = ("url", "title", "cited_text")
-
-
-def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    if type(citation) is not dict or type(citation.get("type")) is not str:
+    if not are_citations(raw):
         raise ValueError("citation")  # the list is one, so it is no field
-    canonical: dict[str, Any] = {"type": citation["type"]}
-    fields: dict[str, Any] = {}
-    for name, value in citation.items():
-        if name in _CITATION_TEXTS and isinstance(value, str):
-            canonical[name] = value
-        elif name != "type":
-            fields[name] = value
-    canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return canonical
+    reading.unusual = True
+    block["citations"] = [read_citation(citation, TEXTS, reading.endpoint) for citation in raw]
 
 
 def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
@@ -165,26 +159,22 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
         where = (*path, "citations", position)
         if not writing.cites:
             writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
-        elif (fields := own_citation(citation, writing, where)) is not None:
+        elif (fields := own_fields(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     return written if written or citations == [] else ABSENT
 
 
-def _citation_to_wire(citation: dict[str, Any], fields: dict[str, Any], writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"type": citation["type"]}
-    for name in _CITATION_TEXTS:
-        if name in citation:
-            wire[name] = citation[name]
+def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
+    wire: Wire = {"type": citation["type"], **said_of(citation, TEXTS)}
     for name, value in fields.items():
-        if name == "file_id" and "file_id" not in wire and not writing.answers:
+        if name == "file_id" and not writing.answers:
             # answers hold it, requests are refused with it
             where = (*path, "provider_state", "fields", name)
-            writing.loss.drop(
-                where, "unsupported_field", "representation", "requests do not take the file id of a citation"
-            )
-        elif name not in wire:
-            wire[name] = value
-    report_citation(citation, writing, path)
+            message = "requests do not take the file id of a citation"
+            writing.loss.drop(where, "unsupported_field", "representation", message)
+        else:
+            wire.setdefault(name, value)
+    report_citation(citation, writing, path, SPAN)
     return wire
 
 

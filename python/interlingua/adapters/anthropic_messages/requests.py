@@ -1,7 +1,6 @@
 """Requests both ways: the members beside the messages."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -40,10 +39,18 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
+from interlingua.adapters._requests import (
+    body_of,
+    keep_request,
+    posted,
+    refuser,
+    request_writer,
+    tools_reader,
+    unmeasured,
+)
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
@@ -335,17 +342,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, writing.endpoint), _SETTINGS, writing)
+        lay_over(body, _ROWS, _SETTINGS, writing)
 
 
 _SETTINGS: Final = ("thinking", "tool_choice")
-
-
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
-    again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
-    for name, value in members.items():
-        again.read_member(name, value, _ROWS)
-    return again.request, again.options
 
 
 _BETAS: Final = "anthropic_beta"
@@ -496,11 +496,7 @@ _ROWS: Final[Rows] = {
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

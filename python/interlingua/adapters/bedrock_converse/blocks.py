@@ -15,7 +15,7 @@ from interlingua.adapters._claude.blocks import (
     arguments,
     call_id,
     out_of_place,
-    refused_thinking,
+    refuse_thinking,
     report_opaque,
     result_id,
 )
@@ -31,7 +31,7 @@ from interlingua.adapters._claude.values import (
     named,
     string,
 )
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, text
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
@@ -59,47 +59,32 @@ def blocks_from_wire(
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     blocks: list[Block] = []
-    wire: Any = None
     usual = _USUAL[place]
+    position = -1
     try:
         for wire in content:
-            if len(wire) != 1:
+            position += 1
+            if type(wire) is not dict or len(wire) != 1:
                 reading.unusual = True
                 blocks.append(block_from_wire(wire, place, reading))
                 continue
             (kind,) = wire
-            if kind == "text":
-                text = wire[kind]
-                if type(text) is str and text and not text.isspace():
-                    blocks.append({"type": "text", "text": text})
-                    continue
-            elif (
-                kind == "cachePoint"
-                and place != RESULT
-                and blocks
-                and "cache" not in blocks[-1]
-                and (hint := cache_from_wire(wire[kind])) is not None
-            ):
-                blocks[-1]["cache"] = hint
-                reading.mark(hint)
-                reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
+            value = wire[kind]
+            if kind == "text" and type(value) is str and value and not value.isspace():
+                blocks.append({"type": "text", "text": value})
                 continue
-            if kind not in usual:
-                reading.unusual = True
-            if type(wire) is not dict:
-                raise TypeError("block")
-            reader = _READERS.get(kind)
-            try:
-                if reader is None:
-                    raise NoMeaning(kind)
-                blocks.append(reader(wire, place, reading))
-            except NoMeaning:
-                blocks.append(_opaque_from_wire("unknown" if kind == "type" else kind, wire, place, reading))
+            if kind == "cachePoint" and place != RESULT and blocks and "cache" not in blocks[-1]:
+                hint = cache_from_wire(value)
+                if hint is not None:
+                    blocks[-1]["cache"] = hint
+                    reading.mark(hint)
+                    reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
+                    continue
+            reading.unusual = reading.unusual or kind not in usual
+            blocks.append(_of_kind(kind, wire, place, reading))
     except UNREADABLE as problem:
-        position = next(number for number, item in enumerate(content) if item is wire)
         raise reading.unreadable("a block", (*path, position), failure) from problem
     except InvalidWire as problem:  # a block inside of this one
-        position = next(number for number, item in enumerate(content) if item is wire)
         where = pointer((*path, position)) + (problem.path or "")
         raise failure(problem.message, path=where, adapter=reading.adapter) from problem
     return blocks
@@ -122,12 +107,19 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     if type(wire) is not dict or not wire:
         raise TypeError("block")
     kind = _kind(wire)
-    if kind not in _READERS or len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
+    if len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
         return _opaque_from_wire(kind, wire, place, reading)
+    return _of_kind(kind, wire, place, reading)
+
+
+def _of_kind(kind: str, wire: Wire, place: str, reading: Reading) -> Block:
+    reader = _READERS.get(kind)
     try:
-        return _READERS[kind](wire, place, reading)
+        if reader is not None:
+            return reader(wire, place, reading)
     except NoMeaning:
-        return _opaque_from_wire(kind, wire, place, reading)
+        pass
+    return _opaque_from_wire("unknown" if kind == "type" else kind, wire, place, reading)
 
 
 _MENDED: Final = ("cachePoint", "reasoningContent")
@@ -250,9 +242,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "audio" if place == USER:
             return medium_to_wire(block, writing, path)
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
-            refused = refused_thinking(block, writing)
-            if refused is not None:
-                raise Refused(*refused)
+            refuse_thinking(block, writing)
             row = _THINKING if kind == "thinking" else _REDACTED
             return item_to_wire(row, "reasoningContent", block, writing, path)
         case "opaque":
@@ -383,16 +373,6 @@ def _write_status(block: Block, _: Writing, __: Path) -> Any:
     return ABSENT if "is_error" not in block else "error" if block["is_error"] else "success"
 
 
-def _write_signature(block: Block, writing: Writing, path: Path) -> Any:
-    signature = block.get("signature")
-    if signature:
-        return signature
-    if signature == "":
-        message = "an empty signature proves nothing"
-        writing.loss.drop((*path, "signature"), "unsigned_thinking", "representation", message)
-    return ABSENT
-
-
 _OF_THE_CALLER: Final = (None, "tool_use")
 _TOOL_USE: Final = block_row(
     inside(
@@ -427,7 +407,7 @@ _THINKING: Final = block_row(
                 Row(
                     {},
                     text("text", "text", needed=True),
-                    by_rule("signature", ("signature",), str, _write_signature),
+                    text("signature", "signature"),
                 ),
             ),
         ),

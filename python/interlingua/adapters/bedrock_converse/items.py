@@ -4,10 +4,11 @@ guardrail looks at, and those with citations."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import NoMeaning, own_citation, report_citation
+from interlingua.adapters._citations import SPAN, own_fields, report_citation, said_of, with_origin
+from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
 from interlingua.adapters._kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
@@ -86,36 +87,6 @@ def _is_field(name: str, value: Any, kind: str) -> bool:
     if value is None or (name == "type" and type(value) is str):
         return False  # a spelling
     return name == kind or name not in KINDS
-
-
-def overlaid(wire: Wire, fields: Wire, writing: Writing, path: Path) -> Wire:
-    """The wire with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
-    made, said_already, _ = _laid_over(wire, fields, path)
-    for where in said_already:
-        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
-    return made
-
-
-def _laid_over(wire: Wire, fields: Wire, path: Path) -> tuple[Wire, list[Path], bool]:
-    """The wire with the tree laid over it, the branches that found no place, and whether anything did."""
-    made = dict(wire)
-    said_already: list[Path] = []
-    found_place = not fields  # an empty tree is only there
-    for name, value in fields.items():
-        if name not in made:
-            made[name] = value
-            found_place = True
-        elif (
-            isinstance(made[name], dict)
-            and isinstance(value, dict)
-            and (laid := _laid_over(made[name], value, (*path, name)))[2]
-        ):
-            made[name] = laid[0]
-            said_already += laid[1]
-            found_place = True
-        else:
-            said_already.append((*path, name))
-    return made, said_already, found_place
 
 
 # ---------------------------------------------------------------------------------------------- texts, by rows
@@ -212,29 +183,24 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     return read_item(_ROWS["citationsContent"], wire, block, reading)
 
 
-def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    location: Any = citation.get("location")
-    place = _citation_type(citation)
-    canonical: dict[str, Any] = {"type": place}
-    if type(title := citation.get("title")) is str:
-        canonical["title"] = title
+def _citation_from_wire(citation: Wire, reading: Reading) -> Block:
+    canonical: Block = {"type": _citation_type(citation)}
+    fields = {**citation}
+    if type(citation.get("title")) is str:
+        canonical["title"] = fields.pop("title")
     source = citation.get("sourceContent")
     if type(source) is list and len(source) == 1 and source[0].keys() == {"text"}:
         canonical["cited_text"] = string(source[0]["text"])
-    fields = {name: value for name, value in citation.items() if name not in ("title", "sourceContent")}
-    if place == "web" and type(location["web"]) is dict and type(url := location["web"].get("url")) is str:
-        canonical["url"] = url
-        left = {name: value for name, value in location.items() if name != "web"}
-        if len(location["web"]) > 1:
-            left["web"] = {name: value for name, value in location["web"].items() if name != "url"}
-        del fields["location"]
+        del fields["sourceContent"]
+    location: Any = citation.get("location")
+    if canonical["type"] == "web" and type(location["web"]) is dict and type(location["web"].get("url")) is str:
+        web = {**location["web"]}
+        canonical["url"] = web.pop("url")
+        left = {name: value for name, value in location.items() if name != "web"} | ({"web": web} if web else {})
+        fields.pop("location")
         if left:
             fields["location"] = left
-    for name, read in (("title", "title"), ("sourceContent", "cited_text")):
-        if name in citation and read not in canonical:
-            fields[name] = citation[name]
-    canonical["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return canonical
+    return with_origin(canonical, fields, reading.endpoint)
 
 
 def _citation_type(citation: Wire) -> str:
@@ -275,21 +241,18 @@ def _is_guarded(state: Mapping[str, Any]) -> bool:
     return not guard or (len(guard) == 1 and isinstance(marks, dict) and "text" not in marks)
 
 
-def _citation_to_wire(citation: dict[str, Any], writing: Writing, path: Path) -> Wire | None:
-    fields = own_citation(citation, writing, path)
+def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | None:
+    fields = own_fields(citation, writing, path)
     if fields is None:
         return None
-    wire: Wire = {}
-    if "title" in citation:
-        wire["title"] = citation["title"]
+    wire: Wire = said_of(citation, ("title",))
     if "cited_text" in citation:
         wire["sourceContent"] = [{"text": citation["cited_text"]}]
     if "url" in citation:
         wire["location"] = {"web": {"url": citation["url"]}}
-    report_citation(citation, writing, path)
-    wire = overlaid(wire, fields, writing, (*path, "provider_state", "fields"))
+    report_citation(citation, writing, path, SPAN)
+    wire = laid_over(wire, {**fields}, writing, (*path, "provider_state", "fields"))
     if (kind := _citation_type(wire)) != citation["type"]:
-        writing.loss.replace(
-            (*path, "type"), kind, "unsupported_field", "weakened", "its place says what a citation is"
-        )
+        message = "its place says what a citation is"
+        writing.loss.replace((*path, "type"), kind, "unsupported_field", "weakened", message)
     return wire

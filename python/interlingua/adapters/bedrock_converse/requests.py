@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -17,11 +16,11 @@ from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tool
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
+    NOTHING,
     Wire,
     arguments_text,
     parse_arguments,
     report_foreign_state,
-    report_unknown,
 )
 from interlingua.adapters._members import (
     ANYTHING,
@@ -39,16 +38,14 @@ from interlingua.adapters._members import (
     are_words,
     is_number,
     places,
-    within,
-    within_limit,
+    put,
     write_members,
-    wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, unmeasured
-from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier
+from interlingua.adapters._requests import body_of, keep_request, posted, refuser, request_writer, unmeasured
+from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
@@ -72,16 +69,14 @@ from interlingua.canonical.loss import Entry, Loss, pointer
 # `thinking` is the word of Anthropic's models, `reasoning_config` an older name of it, `reasoningConfig` that of Amazon's;
 # the words of other makers stay options
 
+Request = dict[str, Any]
+Entries = list[Entry]
 Reasoning = dict[str, Any]
 
-_WIRE: Final[dict[str, tuple[str, type[Any]]]] = {
-    "type": ("mode", str),
-    "budget_tokens": ("budget_tokens", int),
-    "display": ("display", str),
-}
+_THINKING: Final = (("type", "mode"), ("budget_tokens", "budget_tokens"), ("display", "display"))
 
 
-def nova_from_wire(value: Any) -> Reasoning | None:
+def _nova_from_wire(value: Any) -> Reasoning | None:
     """What `reasoningConfig` says; None when it is not shaped as documented."""
     match value:
         case {"type": str(mode), "maxReasoningEffort": str(effort), **others} if not others:
@@ -92,26 +87,22 @@ def nova_from_wire(value: Any) -> Reasoning | None:
             return None
 
 
-def thinking_from_wire(value: Any) -> Reasoning | None:
+def _thinking_from_wire(value: Any) -> Reasoning | None:
     """What `thinking` says; None when it is not shaped as documented."""
     if type(value) is not dict or not value:
         return None
     reasoning: Reasoning = {}
     for name, member in value.items():
-        if name not in _WIRE:
+        fits = (type(member) is int and member >= 0) if name == "budget_tokens" else type(member) is str
+        if not fits or name not in ("type", "budget_tokens", "display"):
             return None
-        canonical, kind = _WIRE[name]
-        if type(member) is not kind or (kind is int and member < 0):
-            return None
-        reasoning[canonical] = member
+        reasoning["mode" if name == "type" else name] = member
     return reasoning
 
 
-def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> tuple[Wire, str | None]:
-    """The additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
-    reasoning: Reasoning | None = request.get("reasoning")
-    if not reasoning:
-        return {}, None
+def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+    """Writes the additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
+    reasoning: Reasoning = request["reasoning"]
     spelt = (
         writing.encoding.get("thinking") if writing.same_model else writing.endpoint.dialect.get("reasoning_control")
     )
@@ -125,14 +116,15 @@ def reasoning_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> 
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     report_members(reasoning, chosen, writing, code)
-    if spelt == NOVA:
-        wire = {name: chosen[member] for name, member in _NOVA if member in chosen}
-        return ({NOVA: wire} if wire else {}), None
-    thinking = {name: chosen[canonical] for name, (canonical, _) in _WIRE.items() if chosen.get(canonical) is not None}
-    name = "reasoning_config" if spelt == "reasoning_config" else "thinking"
-    return ({name: thinking} if thinking else {}), chosen.get("effort")
+    members = _NOVA if spelt == NOVA else _THINKING
+    said = {name: chosen[member] for name, member in members if chosen.get(member) is not None}
+    if said:
+        put(body, _ADDITIONAL, spelt if spelt in (NOVA, "reasoning_config") else "thinking", said)
+    if spelt != NOVA and "effort" in chosen:
+        put(body, "outputConfig", "effort", chosen["effort"])
 
 
+_ADDITIONAL: Final = "additionalModelRequestFields"
 NOVA: Final = "reasoningConfig"
 _NOVA: Final = (("type", "mode"), ("maxReasoningEffort", "effort"))
 _NOVA_EFFORTS: Final = ["low", "medium", "high"]
@@ -151,8 +143,6 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
         return {}
     return {"mode": "enabled", "effort": claude.fitting(wish or "medium", _NOVA_EFFORTS)}
 
-
-Request = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -233,15 +223,12 @@ def _tier_from_wire(value: Wire) -> str | None:
     return value["type"] if value.keys() == {"type"} and type(value["type"]) is str else None
 
 
-_THINKING: Final = "thinking"
-
-
 def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """How much to think, under any of its names; the first one counts."""
-    found = nova_from_wire(value) if name == NOVA else thinking_from_wire(value)
+    found = _nova_from_wire(value) if name == NOVA else _thinking_from_wire(value)
     if found is None or not members.wish(found):
         return False
-    if name != _THINKING:
+    if name != "thinking":
         members.words["thinking"] = name
     return True
 
@@ -381,72 +368,49 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     choice = choice_to_wire(request, (body.get("toolConfig") or {}).get("tools") or [], writing)
     if choice is not None:
         body["toolConfig"]["toolChoice"] = choice
-    additional, effort = reasoning_to_wire(request, body, writing)
-    inference: Wire = {}
-    _inference_to_wire(request, inference, additional, writing)
-    output: Wire = {"effort": effort} if effort is not None else {}
-    if request.get("response_format") is not None:
-        _format_to_wire(request["response_format"], output, writing)
-    for name, config in (
-        ("inferenceConfig", inference),
-        ("additionalModelRequestFields", additional),
-        ("outputConfig", output),
-    ):
-        if config:
-            body[name] = config
+    if request.get("reasoning"):
+        _reasoning_to_wire(request, body, writing)
     if "metadata" in request or "user" in request:
         _metadata_to_wire(request, body, writing)
     write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, writing.endpoint), _SETTINGS, writing)
+        lay_over(body, _ROWS, _SETTINGS, writing)
 
 
 _SETTINGS: Final = ("toolConfig",)
 
 
-def _read_again(endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
-    again: Members[Reading] = Members(members, endpoint, Reading(endpoint, DERIVED_IDS))
-    for name, value in members.items():
-        again.read_member(name, value, _ROWS)
-    return again.request, again.options
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if (taken := _taken(name, value, body, writing)) is not None:
+        put(body, "inferenceConfig", "topP" if name == "top_p" else name, taken)
 
 
-_SAMPLING: Final = (("temperature", "temperature"), ("top_p", "topP"))
+def _taken(name: str, value: Any, body: Wire, writing: Writing) -> Any:
+    thinking = body.get(_ADDITIONAL, NOTHING).get("thinking", NOTHING)
+    tempered = writing.source.get("temperature") is not None
+    return sampling(name, value, "budget_tokens" in thinking, tempered, writing)
 
 
-def _inference_to_wire(request: Request, inference: Wire, additional: Wire, writing: Writing) -> None:
-    budgeted = "budget_tokens" in additional.get("thinking", ())
-    limit = request.get("max_output_tokens")
-    if limit is not None:
-        inference["maxTokens"] = within(
-            "max_output_tokens", within_limit("max_output_tokens", limit, writing), 1, None, writing, "limit_exceeded"
-        )
-    for name, wire_name in _SAMPLING:
-        if (value := request.get(name)) is not None:
-            taken = sampling(name, value, budgeted, "temperature" in inference, writing)
-            if taken is not None:
-                inference[wire_name] = taken
-    if request.get("top_k") is not None:
-        _top_k_to_wire(request["top_k"], additional, budgeted, writing)
-    if request.get("stop") and (stop := kept_stops(request["stop"], writing, fits=str.strip)):
-        inference["stopSequences"] = stop
-
-
-def _top_k_to_wire(value: Any, additional: Wire, budgeted: bool, writing: Writing) -> None:
-    if writing.endpoint.dialect.get("top_k") is False and not writing.verbatim("top_k"):
+def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    if writing.dialect.get("top_k") is False and not writing.verbatim("top_k"):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
         return
-    taken = sampling("top_k", value, budgeted, False, writing)
+    taken = _taken(name, value, body, writing)
     if taken is None:
         return
-    place = writing.encoding.get("top_k") if writing.same_model else writing.endpoint.dialect.get("top_k")
+    place = writing.encoding.get("top_k") if writing.same_model else writing.dialect.get("top_k")
     if place == "inferenceConfig":
-        additional[place] = {"topK": taken}
+        put(body, _ADDITIONAL, place, {"topK": taken})
     else:
-        additional["top_k"] = taken
+        put(body, _ADDITIONAL, "top_k", taken)
 
 
-def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> None:
+def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
+    if stop := kept_stops(value, writing, fits=str.strip):
+        put(body, "inferenceConfig", "stopSequences", stop)
+
+
+def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
     path = ("response_format",)
     schema = wanted_schema(wanted, writing)
     if schema is None:
@@ -457,13 +421,10 @@ def _format_to_wire(wanted: dict[str, Any], output: Wire, writing: Writing) -> N
             inner[name] = wanted[name]
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
-    if wanted.get("strict"):
-        writing.loss.drop((*path, "strict"), "unsupported_field", "representation", "the format has no strict here")
-    report_unknown(wanted, _FORMAT, writing.loss, path)
-    output["textFormat"] = {"type": "json_schema", "structure": {"jsonSchema": inner}}
+    report_format(wanted, writing, "schema", "name", "description")
+    put(body, "outputConfig", "textFormat", {"type": "json_schema", "structure": {"jsonSchema": inner}})
 
 
-_FORMAT: Final = frozenset(("type", "schema", "name", "description", "strict"))
 _MOST_METADATA: Final = 16
 
 
@@ -526,28 +487,14 @@ def _ends_with(content: list[Wire], blocks: list[Any]) -> bool:
             return False
 
 
-_WRITTEN_APART: Final = frozenset(
-    (
-        "max_output_tokens",
-        "temperature",
-        "top_p",
-        "top_k",
-        "stop",
-        "reasoning",
-        "response_format",
-        "metadata",
-        "user",
-        "stream",
-        "cache",
-    )
-)
+_WRITTEN_APART: Final = ("reasoning", "metadata", "user", "stream", "cache")
 _ROWS: Final[Rows] = {
     "inferenceConfig": Row(
         {
             "maxTokens": Row(COUNT, "max_output_tokens", plain=(1, None)),
-            "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
-            "topP": Row(NUMBER, "top_p", plain=(0, 1)),
-            "stopSequences": Row(TEXTS, "stop", plain=are_words),
+            "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
+            "topP": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
+            "stopSequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
         }
     ),
     "toolConfig": Row(
@@ -556,16 +503,14 @@ _ROWS: Final[Rows] = {
     "outputConfig": Row(
         {
             "effort": Row(TEXT, REASONING, parse=wish("effort")),
-            "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire),
+            "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
     "additionalModelRequestFields": Row(
         {
-            **dict.fromkeys(
-                (_THINKING, "reasoning_config", NOVA), Row(ANYTHING, read=_read_thinking, says=("reasoning",))
-            ),
-            "top_k": Row(NUMBER, read=_read_top_k, says=("top_k",)),
-            "inferenceConfig": Row(ANYTHING, read=_read_top_k, says=("top_k",)),
+            **dict.fromkeys(("thinking", "reasoning_config", NOVA), Row(ANYTHING, REASONING, _read_thinking)),
+            "top_k": Row(NUMBER, "top_k", _read_top_k, write=_top_k),
+            "inferenceConfig": Row(ANYTHING, "top_k", _read_top_k),
         }
     ),
     "serviceTier": Row({"type": Row(TEXT)}, "service_tier", parse=_tier_from_wire, write=_service_tier),
@@ -573,11 +518,7 @@ _ROWS: Final[Rows] = {
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
-
-
-def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -15,6 +15,7 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._claude.answers import FINAL, content_of, is_shown, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER
+from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
@@ -23,7 +24,6 @@ from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
 )
-from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import NAME, Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -163,7 +163,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
         body["usage"] = usage_to_wire(usage or {}, own=own)
     if own:
         if fields := response["provider_state"].get("fields"):
-            body = overlaid(body, fields, writing, ("provider_state", "fields"))
+            body = laid_over(body, fields, writing, ("provider_state", "fields"))
         _own_stop(response, body, writing)
     else:
         body["metrics"] = {"latencyMs": (usage or {}).get("latency_ms", 0)}

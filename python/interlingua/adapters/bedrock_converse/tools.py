@@ -14,7 +14,7 @@ from interlingua.adapters._claude.tools import (
 )
 from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._items import ABSENT, Row, by_rule, inside, read_item, write_item
+from interlingua.adapters._items import ABSENT, Row, by_rule, inside, laid_over, read_item, write_item
 from interlingua.adapters._kit import (
     Wire,
     report_beside_definition,
@@ -24,7 +24,6 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import Members
-from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
@@ -252,7 +251,7 @@ def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | N
     state = writing.owned(tool)
     report_own_state(state, writing.loss, path)
     fields = state.get("fields")
-    return overlaid(definition, fields, writing, (*path, "provider_state", "fields")) if fields else definition
+    return laid_over(definition, fields, writing, (*path, "provider_state", "fields")) if fields else definition
 
 
 # ---------------------------------------------------------------------------------------------- choice

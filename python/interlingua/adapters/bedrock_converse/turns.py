@@ -8,11 +8,11 @@ from typing import Any
 from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
+from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, report_own_state
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._turns import FILLER
 from interlingua.adapters.bedrock_converse.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
-from interlingua.adapters.bedrock_converse.items import overlaid
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -67,7 +67,7 @@ class _Turns(claude.Turns[Writing]):
     def put_members(self, state: Block, wire: Wire, path: Path) -> None:
         report_own_state(state, self.writing.loss, path)
         if fields := state.get("fields"):
-            wire.update(overlaid(wire, fields, self.writing, (*path, "provider_state", "fields")))
+            wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
 
     def begins(self, message: Message) -> bool:
         # of another request they alternate

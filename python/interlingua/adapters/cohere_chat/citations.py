@@ -3,9 +3,11 @@ What an answer cites. The wire lists citations beside the content, by the number
 text has its own.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._citations import TEXTS, own_fields, report_citation, with_origin
+from interlingua.adapters._kit import Wire
 from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -14,7 +16,6 @@ Block = dict[str, Any]
 _PLAN: Final = "PLAN"
 _KIND: Final = "TEXT_CONTENT"
 _SOURCELESS: Final = "citation"
-_CITATION: Final = frozenset(("type", "url", "title", "cited_text", "start_index", "end_index", "provider_state"))
 
 
 def citations_from_wire(citations: Any, blocks: list[Block], parts: int, plan: bool, reading: Reading) -> bool:
@@ -56,18 +57,18 @@ def _place(citation: Any, texts: list[int], parts: int, plan: bool) -> int | Non
     return index if type(index) is int and index in texts else None
 
 
-def _citation_from_wire(citation: Wire, reading: Reading) -> dict[str, Any]:
-    read: dict[str, Any] = {"type": _source_type(citation)}
-    for name, member in (("start", "start_index"), ("end", "end_index")):
+def _citation_from_wire(citation: Wire, reading: Reading) -> Block:
+    read: Block = {"type": _source_type(citation)}
+    for name, member in _SPAN.items():
         if name in citation:
             read[member] = citation[name]
-    source = _document(citation)
-    for name in ("url", "title"):
-        if type(source.get(name)) is str:
-            read[name] = source[name]
-    fields = {name: value for name, value in citation.items() if name not in ("start", "end")}
-    read["provider_state"] = reading.endpoint.state(fields=fields) if fields else reading.endpoint.state()
-    return read
+    read |= {name: value for name, value in _document(citation).items() if name in _SAID and type(value) is str}
+    fields = {name: value for name, value in citation.items() if name not in _SPAN}
+    return with_origin(read, fields, reading.endpoint)
+
+
+_SPAN: Final = {"start": "start_index", "end": "end_index"}
+_SAID: Final = ("url", "title")
 
 
 def _source_type(citation: Wire) -> str:
@@ -98,33 +99,28 @@ def citations_to_wire(
     for index, citations in cited.items():
         for position, citation in enumerate(citations):
             where = (*path, index, "citations", position)
-            if not writing.owned(citation):
-                message = "a citation of another provider has no form here"
-                writing.loss.drop(where, "foreign_state", "weakened", message)
-                continue
-            written.append(_citation_to_wire(citation, places.get(index), where, writing))
+            if (fields := own_fields(citation, writing, where)) is not None:
+                written.append(_citation_to_wire(citation, fields, places.get(index), where, writing))
     return written
 
 
-def _citation_to_wire(citation: dict[str, Any], place: int | None, path: Path, writing: Writing) -> Wire:
-    wire: Wire = {}
-    for name, member in (("start", "start_index"), ("end", "end_index")):
-        if member in citation:
-            wire[name] = citation[member]
-    state = writing.owned(citation)
-    wire.update(state.get("fields") or {})
+def _citation_to_wire(
+    citation: Block, fields: Mapping[str, Any], place: int | None, path: Path, writing: Writing
+) -> Wire:
+    wire: Wire = {name: citation[member] for name, member in _SPAN.items() if member in citation}
+    wire.update(fields)
     if _source_type(wire) != citation["type"]:
         message = "the source says what it is, and is kept as it came"
         writing.loss.replace((*path, "type"), _source_type(wire), "unsupported_field", "weakened", message)
     if "content_index" in wire and place is not None:
         wire["content_index"] = place
     source = _document(wire)
-    for name in ("url", "title", "cited_text"):
+    for name in TEXTS:
         if name in citation and source.get(name) != citation[name]:
             message = "the source says it, and is kept as it came"
             if source.get(name) is None:
                 writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
             else:
                 writing.loss.replace((*path, name), source[name], "unsupported_field", "weakened", message)
-    report_unknown(citation, _CITATION, writing.loss, path)
+    report_citation(citation, writing, path)
     return wire

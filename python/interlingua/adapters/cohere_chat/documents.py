@@ -77,7 +77,7 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
         read_item(_DOCUMENT, document, block, reading)
         if type(document["data"]) is str:
             encoding[_AS] = _STRING
-        if nulls := {name: value for name, value in document.items() if value is None}:
+        if nulls := dict.fromkeys(name for name, value in document.items() if value is None):
             block["provider_state"].setdefault("fields", {}).update(nulls)
     if not block["source"]["data"]:
         encoding.setdefault(_AS, _EMPTY)

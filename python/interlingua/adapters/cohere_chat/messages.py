@@ -16,6 +16,7 @@ from interlingua.adapters._messages import (
     finish,
     fold_role,
     joined,
+    other_members,
     read_messages,
     report_beside,
     report_joined,
@@ -40,7 +41,7 @@ from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
 Message = dict[str, Any]
@@ -71,13 +72,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if len(message) == 2 and type(content) is str and content and role != TOOL and not answer:
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
     known = _KNOWN[role]
-    fields: dict[str, Any] = {}
-    spelt: Spelt = {}
-    for name, value in message.items():
-        if name not in known and value is not None:
-            fields[name] = value
-        elif value is None or (not value and name in _SILENT):
-            spelt[pointer((name,))] = {"raw": value}
+    silent = [name for name in _SILENT if name in known and not message.get(name, True)]
+    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in silent}
+    fields = other_members(message, known, spelt)
     read: Message
     if role == TOOL:
         read = _result_from_wire(message, reading)

@@ -1,7 +1,6 @@
 """Requests: `to_wire` above `from_wire_request`, and their members beside messages and tools."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, Final
 
 from interlingua.adapters._as_read import record_quirk
@@ -15,6 +14,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import (
+    ANYTHING,
     COUNT,
     INTEGER,
     LIST,
@@ -33,9 +33,8 @@ from interlingua.adapters._members import (
     read_model,
     whole,
     write_members,
-    wrong_member,
 )
-from interlingua.adapters._options import options_to_wire
+from interlingua.adapters._options import lay_over
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -43,6 +42,7 @@ from interlingua.adapters._requests import (
     keep_names,
     keep_request,
     posted,
+    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -63,7 +63,7 @@ from interlingua.adapters.cohere_chat.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -108,18 +108,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     if request.get("options"):
-        options_to_wire(body, partial(_read_again, body, writing.endpoint), (), writing)
-
-
-def _read_again(body: Wire, endpoint: Endpoint, members: Wire) -> tuple[Request, Wire]:
-    again: Members[Reading] = Members(body, endpoint, Reading(endpoint, DERIVED_IDS))
-    of_user = [{"role": "user", "content": []}] if any(one["role"] == "user" for one in body["messages"]) else []
-    for name, value in members.items():
-        if name not in _APART:
-            again.read_member(name, value, _ROWS)
-        elif name == "documents" and not documents_from_wire(value, False, of_user, Reading(endpoint, DERIVED_IDS)):
-            again.options[name] = value
-    return again.request, again.options
+        lay_over(body, _OPTIONS, (), writing)
 
 
 _MOST_STOPS: Final = 5
@@ -314,6 +303,16 @@ def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members
         members.request["options"] = {NAME: members.options}
 
 
+def _have_place(name: str, value: Any, members: Members[Reading]) -> bool:
+    """Whether documents among the options would be read as those of a message."""
+    asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
+    return documents_from_wire(value, False, asked_by[:1], members.reading)
+
+
+def _is_said(name: str, value: Any, members: Members[Reading]) -> bool:
+    return True  # by messages and tools
+
+
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     match value:
         case {"type": "json_object", "json_schema": dict(schema), **others} if schema and not others:
@@ -353,13 +352,15 @@ _ROWS: Final[Rows] = {
     "tool_choice": Row(TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
 _PLACES: Final = places(_ROWS)
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options or NOTHING, _TYPES)
+_OPTIONS: Final[Rows] = {
+    **_ROWS,
+    "documents": Row(LIST, read=_have_place),
+    **dict.fromkeys(("messages", "strict_tools"), Row(ANYTHING, read=_is_said)),
+}
+"""How members among the options would be read."""
 
 
 _TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)}), "documents": Row(LIST)}
 """What members must be; reasoning and documents are read as a whole."""
 _BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing, free=True)
+wrong_type: Final = refuser(NAME, _TYPES)

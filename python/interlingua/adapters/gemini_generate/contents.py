@@ -13,7 +13,7 @@ from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import KINDS
 from interlingua.adapters._order import INSTRUCTIONS, Order
 from interlingua.adapters._requests import unmeasured
-from interlingua.adapters._turns import FILLER, Turns
+from interlingua.adapters._turns import FILLER, Turns, user_messages
 from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
@@ -82,11 +82,12 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
         else:
             if role is not None and type(role) is not str:
                 raise InvalidWire("the role must be user or model", path=pointer(("contents", position, "role")))
-            found = _user_from_wire(parts, reading)
+            found = user_messages(blocks_from_parts(parts, USER, reading), reading)
             message = found[0]
             messages += found
             if len(found) > 1:
                 several[position] = len(found)
+                reading.unusual = reading.unusual or found[-1]["role"] == "user"
             if role != USER or previous == "tool" == message["role"] or reading.waits():
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
@@ -130,29 +131,6 @@ def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
     """Keeps what a content says beside role and parts."""
     if fields := {name: value for name, value in content.items() if name not in CONTENT}:
         message["provider_state"] = reading.state(fields=fields)
-
-
-def _user_from_wire(parts: list[Wire], reading: Reading) -> list[Message]:
-    found: list[Message] = []
-    run: list[Any] | None = None
-    for block in blocks_from_parts(parts, USER, reading):
-        if block["type"] == "tool_result":
-            message: Message = {
-                "role": "tool",
-                "content": [block],
-                "metadata": {"parent_tool_use_id": block["tool_use_id"]},
-            }
-            reading.unusual = reading.unusual or run is not None
-            run = None
-        elif run is not None:
-            run.append(block)
-            continue
-        else:
-            run = [block]
-            message = {"role": "user", "content": run}
-            reading.unusual = reading.unusual or bool(found)
-        found.append(message)
-    return found or [{"role": "user", "content": []}]
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _turns
+from interlingua.adapters import _reading, _turns
 from interlingua.adapters._as_read import RESULT_MEDIA
 from interlingua.adapters._items import ABSENT, Member
 from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
@@ -20,34 +20,22 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 # ---------------------------------------------------------------------------------------------- reading
 
 
-class Reading:
-    """What a reader carries: whose wire it is, and which call of the latest turn waits for its result.
+class Reading(_reading.Reading):
+    """What a reader carries: which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
-    `unusual` is set by whoever reads something that may be written otherwise than it came. `names` are those of the tools that are
-    called. `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members. `unsigned`: a step of the current turn begins with a call that has no signature.
+    `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
+    `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "_waiting", "adapter", "endpoint", "names", "prefix", "provider", "silent", "unsigned", "unusual", "whose")  # fmt: skip
+    __slots__ = ("_waiting", "prefix", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
-        self.endpoint = endpoint
-        self.adapter = endpoint.adapter
-        self.provider = endpoint.provider
-        self.whose = endpoint.state()
+        super().__init__(endpoint, ids)
         self.prefix = prefix
-        self.unusual = False
-        self.names: set[str] = set()
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
-        self._ids = ids
-        self._met: dict[str, int] = {}
-        self._given: set[str] = set()
         self._waiting: list[tuple[str | None, str, str]] = []
-
-    def state(self, **members: Any) -> dict[str, Any]:
-        """A provider state that originates on this wire."""
-        return {**self.whose, **members}
 
     def turn(self) -> None:
         """The model speaks anew: results answer its calls from here on."""
@@ -60,18 +48,9 @@ class Reading:
     def call(self, name: str, wire_id: str | None) -> str:
         """The canonical id of a call."""
         self.names.add(name)
-        key = wire_id or f"{self.prefix}{name}"
-        canonical = self._canonical(key)
-        if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
-            canonical = self._canonical(key)
-        self._given.add(canonical)
+        canonical = self.new_id(wire_id or f"{self.prefix}{name}")
         self._waiting.append((wire_id, name, canonical))
         return canonical
-
-    def _canonical(self, key: str) -> str:
-        met = self._met.get(key, 0)
-        self._met[key] = met + 1
-        return self._ids.tool(self.adapter, key, met)
 
     def plain_result(self, name: str) -> str | None:
         """The canonical id of the first open call, when it has this name and no id; None when that needs a closer look."""
@@ -98,7 +77,7 @@ class Reading:
             found = waiting[0]
         if found is None:
             self.unusual = True
-            return self._canonical(wire_id or f"result:{name}"), None, None
+            return self.new_id(wire_id or f"result:{name}"), None, None
         if found is not waiting[0]:
             self.unusual = True
         waiting.remove(found)

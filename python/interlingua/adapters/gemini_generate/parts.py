@@ -8,17 +8,8 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import (
-    ABSENT,
-    Member,
-    Row,
-    inside,
-    read_item,
-    same,
-    tool_name,
-    write_item,
-)
+from interlingua.adapters._free_text import arguments_of
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, tool_name, write_item
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -43,7 +34,6 @@ from interlingua.adapters.gemini_generate.context import (
     Writing,
     kind_of,
     signature_from_wire,
-    written_signature,
 )
 from interlingua.adapters.gemini_generate.media import (
     file_from_wire,
@@ -63,24 +53,11 @@ def _read_response(raw: Any, said: Block, _: Any) -> None:
     said["response"] = raw
 
 
-def _read_arguments(raw: Any, _: Block, __: Any) -> None:
-    raise TypeError("args")
-
-
-def _write_arguments(block: Block, writing: Writing, path: Path) -> Wire:
-    """Arguments that are not an object: a free text travels as the one argument `input`."""
-    if block.get("kind", "function") != "function":
-        return call_as_arguments(block.get("input_raw"), writing.loss, path)
-    if "input_raw" in block:
-        message = "the wire takes a JSON object as arguments"
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
-    said: Wire = block["input"]
-    return said
-
-
 _NAME: Final = tool_name(lambda block, writing, path: writing.call(block, path, writing.owned(block).get("id") or None))
-_ARGUMENTS: Final = Member("args", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
-_ARGUMENTS.plain = dict
+_ARGUMENTS: Final = by_rule(
+    "args", ("input", "input_raw"), dict, lambda block, writing, path: arguments_of(block, writing.loss, path)
+)
+_ARGUMENTS.always = True
 
 
 def _read_id(raw: Any, block: Block, reading: Reading) -> None:
@@ -298,7 +275,7 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
     kind = kind_of(part)
     if place != MODEL or kind not in _MODEL_ITEMS:
         reading.unusual = True
-    return {"type": "opaque", **reading.whose, "kind": kind, "value": part}
+    return reading.opaque(kind, part)
 
 
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
@@ -429,16 +406,10 @@ def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None
             message = "reasoning is only taken back from where it came"
             return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
         return _foreign_thinking(block, writing, path)
-    if not text and not signature and not writing.owned(block).get("signature"):
+    if not text and not signature:
         _report_empty(writing, path)
         return None
     return write_item(_THINKING, block, writing, path)
-
-
-def _read_text(raw: Any, block: Block, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("text")
-    block["text"] = raw
 
 
 def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
@@ -446,33 +417,13 @@ def _read_proof(raw: Any, block: Block, reading: Reading) -> None:
         block["signature"] = signature
 
 
-def _write_proof(block: Block, writing: Writing, path: Path) -> Any:
-    """The signature of reasoning, which is a member of the block."""
-    signature, beside = block.get("signature"), written_signature(block, writing)
-    where = (*path, "provider_state", "signature")
-    if signature:
-        if beside is not ABSENT:
-            message = "the block has a signature of its own"
-            writing.loss.drop(where, "combination", "representation", message)
-        return signature
-    if beside is not ABSENT:
-        message = "reasoning has its signature as a member"
-        writing.loss.move(where, (*path, "signature"), "combination", "representation", message)
-    return beside
-
-
 _TEXT: Final = Row({}, same("text", "text", str, needed=True), NO_THOUGHT, SIGNATURE, signed=True)
 _THINKING: Final = Row(
     {"thought": True},
+    same("text", "text", str, always=True),
     Member(
-        "text",
-        ("text",),
-        _read_text,
-        lambda block, writing, path: block["text"],
-        always=True,
+        "thoughtSignature", ("signature",), _read_proof, lambda block, writing, path: block.get("signature") or ABSENT
     ),
-    Member("thoughtSignature", ("signature",), _read_proof, _write_proof),
-    signed=True,
 )
 
 # ---------------------------------------------------------------------------------------------- to the wire: items of the provider

@@ -7,8 +7,9 @@ from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters import _estimates
 from interlingua.adapters._as_read import record_quirk
-from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
+from interlingua.adapters._estimates import Range, window
 from interlingua.adapters._kit import (
     Wire,
     is_stored,
@@ -68,9 +69,11 @@ from interlingua.adapters.gemini_generate.tables import (
     NAME,
     PATH,
     SEEDS,
-    SNAKE,
     TIERS,
     fits_name,
+    in_first_names,
+    in_their_names,
+    path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
@@ -109,7 +112,7 @@ def from_wire_request(
     """
     given = body_of(wire)
     names: dict[str, str] = {}
-    body = _in_first_names(given, _ROWS, names)
+    body = in_first_names(given, _ROWS, names)
     reading = Reading(endpoint, ids)
     contents = body.get("contents")
     encoding: dict[str, Any] = {"snake": names} if names else {}
@@ -159,42 +162,6 @@ def _address_from_wire(
         request["stream"] = True
         if "alt=sse" not in path:
             encoding["array"] = True
-
-
-# -- the names of members, which the wire takes in two cases
-
-
-def _in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
-    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
-    found = item
-    if not SNAKE.isdisjoint(item):
-        found = {}
-        for name, value in item.items():
-            first = CAMEL.get(name, name)
-            if first == name or item.get(first) is not None:
-                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
-                continue
-            if first in item:  # null: the two change places
-                names[above + name], found[name] = first, None
-            names[above + first], found[first] = name, value
-    for name, value in found.items():
-        if type(value) is dict and (row := rows.get(name)) is not None and type(row.kind) is dict:
-            inner = _in_first_names(value, row.kind, names, f"{above}{name}/")
-            if inner is not value:
-                found = {**found, name: inner}
-    return found
-
-
-def _in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
-    """The members under the names that they came with."""
-    found: Wire = {}
-    for name, value in item.items():
-        place = above + name
-        there = names.get(place, name)
-        if there in item and above + there not in names:
-            there = name
-        found[there] = _in_their_names(value, names, f"{place}/") if type(value) is dict else value
-    return found
 
 
 # -- members
@@ -342,7 +309,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if encoding.get("contents") == "object" and len(body["contents"]) == 1:
         body["contents"] = body["contents"][0]
     if names := encoding.get("snake"):
-        body = _in_their_names(body, names)
+        body = in_their_names(body, names)
     if not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
     return posted(_path(request, model, encoding, endpoint), body)
@@ -561,7 +528,7 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
     members = {name: body[name] for name in (first,) if name in body}
     if type(value) is dict and type(present := members.get(member)) is dict:
         value = {**present, **value}
-    again = Members(_in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
+    again = Members(in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
     again.read(_ROWS, ("model", *_APART))
     return again.options.get(member)
 
@@ -617,17 +584,8 @@ def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
     problem = wrong_member(NAME, options, _ROWS)
     if problem is not None and problem.path is not None:
-        problem.path = _path_as_sent(problem.path, encoding.get("snake") or {})
+        problem.path = path_as_sent(problem.path, encoding.get("snake") or {})
     return problem
-
-
-def _path_as_sent(path: str, names: Mapping[str, str]) -> str:
-    """A pointer in the names that the members of the body had."""
-    place, sent = "", ""
-    for step in path.split("/")[1:]:
-        sent += "/" + names.get(place + step, step)
-        place += f"{step}/"
-    return sent
 
 
 # ---------------------------------------------------------------------------------------------- estimates
@@ -645,8 +603,5 @@ _KEPT: Final = 4_096
 
 def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
-    most = window(endpoint)
-    low, likely, high = weighed(gathered(request, endpoint), request, of(endpoint, request), most, _PROVIDED)
-    if ((request.get("options") or {}).get(NAME) or {}).get("cachedContent"):
-        likely, high = likely + _KEPT, high + most
-    return rounded(low, likely, high)
+    cached = ((request.get("options") or {}).get(NAME) or {}).get("cachedContent")
+    return _estimates.estimate(request, endpoint, _PROVIDED, (0, _KEPT, window(endpoint)) if cached else (0, 0, 0))

@@ -1,9 +1,11 @@
 """The words of the wire and its limits."""
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from interlingua.adapters._kit import BiMap, Wire
+from interlingua.adapters._members import Rows
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"
@@ -70,3 +72,45 @@ def camelised(item: Wire) -> Wire:
         return item
     return {name if (camel := CAMEL.get(name, name)) != name and camel in item else camel: value
             for name, value in item.items()}  # fmt: skip
+
+
+def in_first_names(item: Wire, rows: Rows, names: dict[str, str], above: str = "") -> Wire:
+    """The members under the names that the wire documents first; `names` gets those that they came with, by place."""
+    found = item
+    if not SNAKE.isdisjoint(item):
+        found = {}
+        for name, value in item.items():
+            first = CAMEL.get(name, name)
+            if first == name or item.get(first) is not None:
+                found.setdefault(name, value)  # said twice: nobody knows what the provider makes of the second
+                continue
+            if first in item:  # null: the two change places
+                names[above + name], found[name] = first, None
+            names[above + first], found[first] = name, value
+    for name, value in found.items():
+        if type(value) is dict and (row := rows.get(name)) is not None and type(row.kind) is dict:
+            inner = in_first_names(value, row.kind, names, f"{above}{name}/")
+            if inner is not value:
+                found = {**found, name: inner}
+    return found
+
+
+def in_their_names(item: Wire, names: Mapping[str, str], above: str = "") -> Wire:
+    """The members under the names that they came with."""
+    found: Wire = {}
+    for name, value in item.items():
+        place = above + name
+        there = names.get(place, name)
+        if there in item and above + there not in names:
+            there = name
+        found[there] = in_their_names(value, names, f"{place}/") if type(value) is dict else value
+    return found
+
+
+def path_as_sent(path: str, names: Mapping[str, str]) -> str:
+    """A pointer in the names that the members of the body had."""
+    place, sent = "", ""
+    for step in path.split("/")[1:]:
+        sent += "/" + names.get(place + step, step)
+        place += f"{step}/"
+    return sent

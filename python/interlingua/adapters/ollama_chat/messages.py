@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._envelope import MARK
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._media import document_as_text
 from interlingua.adapters._messages import (
@@ -17,6 +18,7 @@ from interlingua.adapters._messages import (
     joined,
     misplaced,
     no_place,
+    other_members,
     read_messages,
     report_beside,
     report_empty,
@@ -295,9 +297,11 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         members = _sorted(inner, (*where, "content"), "tool", writing)
         text = _one_text(members, (*where, "content"), writing, goes_on=False, alone=True)
         images = [image for _, image in members.images]
-    silent = text is None and (not images or bool(block.get("is_error")))
-    parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
-    wire: Wire = {"role": "tool", "content": result_parts(block, parts, "text", "", where, writing)[0]["text"]}
+    wire: Wire = {"role": "tool", "content": text}
+    if text is None or text.startswith(MARK) or block.get("is_error"):
+        silent = text is None and (not images or bool(block.get("is_error")))
+        parts: list[Wire] = [] if silent else [{"type": "text", "text": text or ""}]
+        wire["content"] = result_parts(block, parts, "text", "", where, writing)[0]["text"]
     if images:
         wire["images"] = images
     state = writing.owned(message)
@@ -339,9 +343,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     known = _ASSISTANT if role == "assistant" else _PLAIN
     spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
     read: Message = {"role": role, "content": _blocks(message, role, reading, spelt)}
-    _with_fields(read, _fields(message, known), reading)
-    keep_spelt(read, spelt, reading.endpoint)
-    return read
+    return _finish(read, other_members(message, known, spelt), spelt, reading)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
@@ -350,8 +352,9 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
     reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
     spelt: Spelt = {}
     read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spelt, answer=True)}
+    fields = other_members(message, _ASSISTANT, spelt)
     reading.unusual = reading.unusual or bool(spelt)
-    return _with_fields(read, _fields(message, _ASSISTANT), reading)
+    return _finish(read, fields, {}, reading)
 
 
 _LISTS: Final = ("thinking", "images", "tool_calls")
@@ -360,14 +363,11 @@ _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 
 
-def _with_fields(read: Message, fields: dict[str, Any] | None, reading: Reading) -> Message:
+def _finish(read: Message, fields: dict[str, Any], spelt: Spelt, reading: Reading) -> Message:
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
+    keep_spelt(read, spelt, reading.endpoint)
     return read
-
-
-def _fields(message: Wire, known: frozenset[str]) -> dict[str, Any] | None:
-    return None if message.keys() <= known else {name: item for name, item in message.items() if name not in known}
 
 
 def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer: bool = False) -> list[Block]:
@@ -405,11 +405,12 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
             raise TypeError(item)
     usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
     reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
-    fields = _fields(message, _TOOL) or {}
+    spelt: Spelt = {}
+    fields = other_members(message, _TOOL, spelt)
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
     read = result_message(canonical, blocks[-1:], reading, None if by_id else wire_id)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images stand before the text
-    return _with_fields(read, fields, reading)
+    return _finish(read, fields, spelt, reading)

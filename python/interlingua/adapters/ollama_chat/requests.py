@@ -6,7 +6,6 @@ from typing import Any, Final
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
-    report_foreign_options,
     report_foreign_state,
     report_own_state,
     report_parallel,
@@ -32,10 +31,18 @@ from interlingua.adapters._members import (
     whole,
     write_members,
     write_nothing,
-    wrong_member,
 )
+from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
-from interlingua.adapters._requests import body_of, keep_request, posted, request_writer, tools_reader, unmeasured
+from interlingua.adapters._requests import (
+    body_of,
+    keep_request,
+    posted,
+    refuser,
+    request_writer,
+    tools_reader,
+    unmeasured,
+)
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
@@ -44,9 +51,9 @@ from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writi
 from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 
@@ -87,10 +94,8 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
-    sampling: Wire = body.pop("options", {})
-    _options_to_wire(request, body, sampling, writing)
-    if sampling:
-        body["options"] = sampling
+    if "options" in request:
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -131,83 +136,6 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
     body["format"] = "json" if schema is None else schema
 
 
-# -- options
-
-
-def _options_to_wire(request: Request, body: Wire, sampling: Wire, writing: Writing) -> None:
-    """Own options are members of the wire, verbatim; those for other adapters have no meaning here."""
-    options = request.get("options")
-    if not options:
-        return
-    report_foreign_options(request, writing.endpoint, writing.loss)
-    for name, value in (options.get(NAME) or NOTHING).items():
-        path: Path = ("options", NAME, name)
-        if name == "options" and isinstance(value, dict):
-            _sampling_options(value, sampling, path, writing)
-        elif name == "options" and sampling:
-            writing.loss.drop(
-                path, "unsupported_value", "weakened", "options are an object; what is sampled by stands there"
-            )
-        elif name in _BESIDE:
-            _report_said(path, writing)
-        elif _option_to_wire(name, value, body, path, writing):
-            _report_meaning({name: value}, name, path, writing)
-
-
-_BESIDE: Final = ("model", "messages", "stream")
-"""What a request says itself."""
-
-
-def _sampling_options(given: Mapping[str, Any], sampling: Wire, path: Path, writing: Writing) -> None:
-    """The members of the wire's own `options`; what is left of them when the contract has words for all is nothing."""
-    said = [
-        key for key in given if key in sampling or _meaning({"options": {key: given[key]}}, key, writing) is not None
-    ]
-    if len(said) == len(given):
-        message = "what these options say stands elsewhere in the request"
-        severity = "weakened" if any(key in sampling for key in said) else "representation"
-        writing.loss.drop(path, "combination", severity, message)
-    for key, value in given.items():
-        where = None if len(said) == len(given) else (*path, key)
-        if _option_to_wire(key, value, sampling, where, writing):
-            _report_meaning({"options": {key: value}}, key, where, writing)
-
-
-def _option_to_wire(name: str, value: Any, item: Wire, path: Path | None, writing: Writing) -> bool:
-    """Writes an option unless another member says it; whether what it says is still to be reported."""
-    if name not in item:
-        item[name] = value
-        return value is not None
-    if path is not None:
-        _report_said(path, writing)
-    return False
-
-
-def _report_said(path: Path, writing: Writing) -> None:
-    writing.loss.drop(path, "combination", "weakened", "another member of the request says it already")
-
-
-def _meaning(part: Wire, name: str, writing: Writing) -> Request | None:
-    """What an option says in words of the contract, which may be nothing; None when it has none for it."""
-    if name not in _READABLE:
-        return None
-    read = _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
-    return None if "options" in read else read
-
-
-def _report_meaning(part: Wire, name: str, path: Path | None, writing: Writing) -> None:
-    """An option that the contract has a word for is read back as that word. `path` is None when it is dropped already."""
-    read = _meaning(part, name, writing)
-    if read is None:
-        return
-    message = "an option that the contract has a word for"
-    if path is not None:
-        writing.loss.drop(path, "combination", "representation", message)
-    for member, value in read.items():
-        if member != "options":
-            writing.loss.replace((member,), value, "combination", "representation", message)
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
@@ -242,6 +170,10 @@ def _read_members(body: Wire, reading: Reading) -> Request:
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
     return members.request
+
+
+def _read_options(part: Wire, writing: Writing) -> Request:
+    return _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
 
 
 def _limit_from_wire(value: Any) -> int | None:
@@ -293,10 +225,6 @@ _ROWS: Final[Rows] = {
     ),
 }
 _PLACES: Final = places(_ROWS)
-_READABLE: Final = frozenset((*_ROWS, *_ROWS["options"].kind))
+_OPTIONS: Final = Options(_ROWS, _read_options, frozenset(("options",)))
 _BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)

@@ -5,8 +5,18 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 """
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._citations import (
+    SPAN,
+    are_citations,
+    own_citations,
+    read_citation,
+    read_members,
+    said_of,
+    with_origin,
+)
 from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
 from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
@@ -27,7 +37,15 @@ from interlingua.adapters._media import (
     with_source,
 )
 from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
-from interlingua.adapters._openai_parts import CacheMark, address, address_refused, detail, file_name, is_plain, opaque
+from interlingua.adapters._openai_parts import (
+    CacheMark,
+    address,
+    address_refused,
+    detail,
+    file_name,
+    is_plain,
+    opaque,
+)
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
@@ -268,13 +286,8 @@ def _begun(kind: str, part: Wire, reading: Reading) -> Block:
 
 # ---------------------------------------------------------------------------------------------------- citations
 
-_CITED: Final[tuple[str, ...]] = ("url", "title", "start_index", "end_index")
+_CITED: Final = ("url", "title", *SPAN)
 _NEVER_NESTED: Final = ("type", *_CITED)
-
-
-def own_citations(block: Block, writing: Writing) -> bool:
-    """Whether all citations of a text came from this provider."""
-    return all(writing.owned(citation) for citation in block["citations"])
 
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
@@ -284,53 +297,36 @@ def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
 
 
-def _annotation_to_wire(citation: dict[str, Any], writing: Writing) -> Wire:
-    state, kind = citation["provider_state"], citation["type"]
-    fields: Wire = state.get("fields") or {}
-    read = {name: citation[name] for name in _CITED if name in citation}
+def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
+    kind, said = citation["type"], said_of(citation, _CITED)
+    fields: Mapping[str, Any] = writing.owned(citation).get("fields") or {}
     if writing.encoding_of(citation).get("flat"):
-        return {**fields, **read, "type": kind}
-    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **read}}
+        return {**fields, **said, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **said}}
 
 
 def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
-    if not annotations:
-        kept.silent(annotations, "annotations")
-    elif (
-        len(said) == 1
-        and said[0]["type"] == "text"
-        and isinstance(annotations, list)
-        and all(isinstance(item, dict) and isinstance(item.get("type"), str) for item in annotations)
-    ):
+    if len(said) == 1 and said[0]["type"] == "text" and are_citations(annotations):
         said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
         kept.fields["annotations"] = annotations
 
 
-def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
+def _citation_from_wire(item: Wire, reading: Reading) -> Block:
     kind = item["type"]
     inner = item.get(kind)
-    source: Wire = inner if isinstance(inner, dict) and kind not in _NEVER_NESTED else item
-    nested = source is inner
-    citation: dict[str, Any] = {"type": kind}
-    rest: dict[str, Any] = {}
-    for name, value in source.items():
-        if name == "type" and not nested:
-            continue
-        fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-        (citation if name in _CITED and fits else rest)[name] = value
-    fields = rest
-    if nested:
-        fields = {name: value for name, value in item.items() if name not in ("type", kind)}
-        if rest:
-            fields[kind] = rest
-    citation["provider_state"] = reading.state()
-    if fields:
-        citation["provider_state"]["fields"] = fields
-    if not nested:
+    if type(inner) is not dict or kind in _NEVER_NESTED:
+        citation = read_citation(item, _CITED, reading.endpoint)
         keep_spelling(citation["provider_state"], "flat", True)
-    return citation
+        return citation
+    members, rest = read_members(inner, _CITED)
+    if "type" in inner:
+        rest["type"] = inner["type"]
+    fields = {name: value for name, value in item.items() if name not in ("type", kind)}
+    if rest:
+        fields[kind] = rest
+    return with_origin({"type": kind, **members}, fields, reading.endpoint)
 
 
 # ---------------------------------------------------------------------------------------------------- the content of a message, and what all have

@@ -137,31 +137,24 @@ def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Blo
     """The reasoning of an assistant message that stands beside its content; adds to what is kept of the message."""
     blocks: list[Block] = []
     said = ""
-    if DETAILS in message:
-        details = message[DETAILS]
-        if isinstance(details, list) and details and all(isinstance(item, dict) for item in details):
+    if details := message.get(DETAILS):
+        if isinstance(details, list) and all(isinstance(item, dict) for item in details):
             blocks = read_elements(detail_from_wire, details, reading, DETAILS, "index", kept.spelt)
             said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
-        elif details:
-            kept.fields[DETAILS] = details
         else:
-            kept.silent(details, DETAILS)
+            kept.fields[DETAILS] = details
     for name in TEXTS:
-        if name not in message:
+        text = message.get(name)
+        if not text:
             continue
-        text = message[name]
-        if not text and (text is None or text == ""):
-            kept.silent(text, name)
-        elif not isinstance(text, str):
+        if not isinstance(text, str) or (said and text != said):
             kept.fields[name] = text
-        elif not said:
+        elif said:
+            kept.places.setdefault("also", []).append(name)
+        else:
             reading.unusual = reading.unusual or any(block["type"] == "opaque" for block in blocks)
             blocks.insert(0, thinking_from_text(text, name, reading))
             said = text
-        elif text == said:
-            kept.places.setdefault("also", []).append(name)
-        else:
-            kept.fields[name] = text
     return blocks
 
 

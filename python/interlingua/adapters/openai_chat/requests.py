@@ -32,7 +32,6 @@ from interlingua.adapters._members import (
     within,
     within_limit,
     write_members,
-    wrong_member,
 )
 from interlingua.adapters._openai_members import (
     SHARED_ROWS,
@@ -51,13 +50,15 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._openai_options import Options, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._options import Options
 from interlingua.adapters._requests import (
     body_of,
     keep_request,
     posted,
+    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -86,7 +87,7 @@ from interlingua.adapters.openai_chat.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -431,7 +432,7 @@ _BODY: Final = Body(
 
 
 _OPTIONS: Final = Options(
-    members=frozenset((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    members=SHARED_MEMBERS.union((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
     said=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
     merged=MERGED,
@@ -439,8 +440,4 @@ _OPTIONS: Final = Options(
     read=_read_options,
     beside=(*_LIMITS, "stream", "tools", "functions", *sorted(SETTINGS)),
 )
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)

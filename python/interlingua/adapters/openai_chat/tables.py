@@ -4,6 +4,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._kit import BiMap, Wire, keep
+from interlingua.adapters._messages import other_members
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._spelling import ABSENT, Spelt
 from interlingua.canonical.endpoint import Endpoint
@@ -126,15 +127,7 @@ class Kept:
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
         """Keeps the members of an item that the contract has no word for; gives those that say something."""
-        fields: dict[str, Any] = {}
-        for name, value in item.items():
-            if name in known:
-                continue
-            if value is None:
-                self.silent(None, *place, name)
-            else:
-                fields[name] = value
-        return fields
+        return other_members(item, known, self.spelt, *place)
 
 
 _NO_MESSAGES: Final[frozenset[int]] = frozenset()

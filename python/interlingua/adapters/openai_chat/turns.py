@@ -8,6 +8,7 @@ one text and one refusal, and what follows its like is one with it: what a strea
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._citations import own_citations
 from interlingua.adapters._kit import NOTHING, Wire, within
 from interlingua.adapters._messages import OF_TEXT, misplaced, report_beside, report_empty, report_joined, report_order
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
@@ -27,7 +28,6 @@ from interlingua.adapters.openai_chat.parts import (
     finish_reading,
     is_bare,
     keep_places,
-    own_citations,
     part_from_wire,
     part_to_wire,
     report_reading,
@@ -417,6 +417,9 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
         return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
     kept = Kept(spelt)
+    for name, value in message.items():
+        if not value and name in _SILENT:
+            kept.silent(value, name)
     blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
     said: list[Block] = []
     if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
@@ -426,14 +429,14 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if calls:
         reading.turn()
         blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
-    elif "tool_calls" in message:
-        kept.silent(calls, "tool_calls")
-    if "function_call" in message:
-        _legacy_from_wire(message["function_call"], blocks, bool(calls), reading, kept)
+    if legacy := message.get("function_call"):
+        _legacy_from_wire(legacy, blocks, bool(calls), reading, kept)
     return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, kept, reading, word)
 
 
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
+_SILENT: Final = _ASSISTANT - {"role", "content", "name"}
+"""Members that say nothing where they are empty."""
 
 
 def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
@@ -454,38 +457,26 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
 
 def _read_members(message: Wire, blocks: list[Block], said: list[Block], reading: Reading, kept: Kept) -> None:
     """The members beside content that hold what was said: annotations, refusal, images, sound."""
-    if "annotations" in message:
-        annotations_from_wire(message["annotations"], said, reading, kept)
-    if "refusal" in message:
-        refusal = message["refusal"]
-        if isinstance(refusal, str) and refusal:
+    if annotations := message.get("annotations"):
+        annotations_from_wire(annotations, said, reading, kept)
+    if refusal := message.get("refusal"):
+        if isinstance(refusal, str):
             blocks.append({"type": "text", "text": refusal, "refusal": True})
             reading.unusual = reading.unusual or reading.endpoint.dialect.get("refusals") is False
-        elif refusal:
-            kept.fields["refusal"] = refusal
         else:
-            kept.silent(refusal, "refusal")
-    if "images" in message:
-        _images_from_wire(message["images"], blocks, reading, kept)
-    if "audio" in message:
-        _audio_from_wire(message["audio"], blocks, reading, kept)
-
-
-def _images_from_wire(images: Any, blocks: list[Block], reading: Reading, kept: Kept) -> None:
-    if not images:
-        kept.silent(images, "images")
-        return
-    read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
-    if not read or any(block["type"] != "image" for block in read):
-        kept.fields["images"] = images
-        return
-    blocks += [as_said(block, "images", reading) for block in read]
+            kept.fields["refusal"] = refusal
+    if images := message.get("images"):
+        read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
+        if read and all(block["type"] == "image" for block in read):
+            blocks += [as_said(block, "images", reading) for block in read]
+        else:
+            kept.fields["images"] = images
+    if audio := message.get("audio"):
+        _audio_from_wire(audio, blocks, reading, kept)
 
 
 def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Kept) -> None:
-    if audio is None:
-        kept.silent(None, "audio")
-    elif isinstance(audio, dict) and isinstance(audio.get("data"), str) and isinstance(audio.get("id"), str):
+    if isinstance(audio, dict) and isinstance(audio.get("data"), str) and isinstance(audio.get("id"), str):
         block: Block = {"type": "audio", "source": {"kind": "base64", "data": audio["data"]}}
         if isinstance(audio.get("transcript"), str):
             block["transcript"] = audio["transcript"]
@@ -501,9 +492,6 @@ def _audio_from_wire(audio: Any, blocks: list[Block], reading: Reading, kept: Ke
 
 def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Reading, kept: Kept) -> None:
     """The one call of the time before tools: it has no id, so its name stands for one."""
-    if legacy is None:
-        kept.silent(None, "function_call")
-        return
     readable = (
         isinstance(legacy, dict)
         and isinstance(legacy.get("name"), str)

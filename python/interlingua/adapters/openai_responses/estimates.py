@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from interlingua.adapters._estimates import Range, gathered, of, rounded, weighed, window
+from interlingua.adapters import _estimates
+from interlingua.adapters._estimates import Range, window
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -25,14 +26,13 @@ def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
 
     What the provider keeps of a conversation may be as long as the model allows.
     """
-    most = window(endpoint)
-    low, likely, high = weighed(gathered(request, endpoint), request, of(endpoint, request), most, _PROVIDED)
+    low, likely, high = 0.0, 0.0, 0.0
     own = (request.get("options") or {}).get(NAME) or {}
     reasoning = own.get("reasoning")
     if isinstance(reasoning, dict) and reasoning.get("mode") == "pro":
-        low, likely, high = low + _PRO[0], likely + _PRO[1], high + _PRO[2]
+        low, likely, high = _PRO
     if (endpoint.model or "").startswith("gpt-4o") and any(tool.get("strict") for tool in request.get("tools") or ()):
         high += _ENFORCED
     if any(own.get(member) for member in ELSEWHERE):
-        likely, high = likely + 200, high + most
-    return rounded(low, likely, high)
+        likely, high = likely + 200, high + window(endpoint)
+    return _estimates.estimate(request, endpoint, _PROVIDED, (low, likely, high))

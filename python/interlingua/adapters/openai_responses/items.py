@@ -11,7 +11,8 @@ from copy import deepcopy
 from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, report_unknown, within
+from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
     OF_TEXT,
@@ -19,6 +20,7 @@ from interlingua.adapters._messages import (
     finish,
     misplaced,
     no_place,
+    other_members,
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
@@ -225,14 +227,13 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
             _leave(block, index, turn, "unsupported_value", message)
             return
         canonical = results.get(call_id)
-    read = item_from_wire(value, reading, starts=False)
-    if canonical is not None and read is not None and read[0]["type"] == "tool_use":
-        read[0]["id"] = canonical
-    if read is None and turn.writing.reply:
-        read = [_whole(value, reading)]  # nobody but the model speaks in an answer
-    if read is None or len(read) != 1:
+    others = not writing.reply and is_of_others(value, reading)  # nobody but the model speaks in an answer
+    read = [] if others else item_from_wire(value, reading, starts=False)
+    if len(read) != 1:
         _leave(block, index, turn, "unsupported_value", "the item is no item of a model's turn")
         return
+    if canonical is not None and read[0]["type"] == "tool_use":
+        read[0]["id"] = canonical
     report_reading(block, read[0], path, turn.writing)
     report_opaque(block, path, turn.writing)
     turn.add(value, index)
@@ -274,10 +275,10 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         return part
     state = writing.owned(block)
     if block.get("citations"):
-        if not refused and all(writing.owned(citation) for citation in block["citations"]):
-            part["annotations"] = [_annotation_to_wire(citation) for citation in block["citations"]]
+        if not refused and own_citations(block, writing):
+            part["annotations"] = [_annotation_to_wire(citation, writing) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
-                report_unknown(citation, _CITATION, writing.loss, (*path, "citations", position))
+                report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
         else:
             message = "citations of another provider have no form on this wire"
             writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
@@ -292,13 +293,11 @@ def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 _OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
 
 
-def _annotation_to_wire(citation: Mapping[str, Any]) -> Wire:
-    said = {name: citation[name] for name in _CITED if name in citation}
-    return {**citation["provider_state"].get("fields", NOTHING), "type": citation["type"], **said}
+_CITED: Final = ("url", "title", *SPAN)
 
 
-_CITED: Final = ("url", "title", "start_index", "end_index")
-_CITATION: Final = frozenset((*_CITED, "type", "provider_state"))
+def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
+    return {**(writing.owned(citation).get("fields") or NOTHING), "type": citation["type"], **said_of(citation, _CITED)}
 
 
 # -- calls
@@ -482,34 +481,37 @@ def is_message(item: Wire) -> bool:
     return kind == "message" or (kind is None and "type" not in item and "role" in item)
 
 
-def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block] | None:
-    """The blocks of an item that a model said; None for an item that others said.
+def is_of_others(item: Wire, reading: Reading) -> bool:
+    """Whether an item is what others than the model said: a message of theirs, or what answers a call.
+
+    Raises `AttributeError` or `TypeError` for what is no item at all.
+    """
+    kind = item.get("type")
+    if is_message(item):
+        return item.get("role") in ("user", "system", "developer")
+    if kind == "function_call_output" or kind == "custom_tool_call_output":
+        output = item.get("output")
+        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
+        return isinstance(item.get("call_id"), str) and (listed or isinstance(output, str))
+    return kind in OUTPUTS and answers(item, reading)
+
+
+def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]:
+    """The blocks of an item that a model said; what is none of its items in full is kept whole.
 
     `starts` says that a message item stands directly before: this one does not go on with it.
-    Raises `AttributeError` or `TypeError` for what is no item at all.
     """
     if len(item) == 2 and not starts and item.get("role") == "assistant" and type(item.get("content")) is str:
         return [{"type": "text", "text": item["content"]}]
     kind = item.get("type")
     block: Block | None = None
-    if kind == "function_call":
-        block = call_from_wire(item, reading)
-    elif is_message(item):
-        if item.get("role") != "assistant":
-            return None if item.get("role") in ("user", "system", "developer") else [_whole(item, reading)]
-        if (blocks := _message_from_wire(item, reading, starts)) is not None:
-            return blocks
-    elif kind == "custom_tool_call" or kind in CALLS:
+    if kind == "function_call" or kind == "custom_tool_call" or kind in CALLS:
         block = call_from_wire(item, reading)
     elif kind == "reasoning":
         block = reasoning_from_wire(item, reading)
-    elif kind == "function_call_output" or kind == "custom_tool_call_output":
-        output = item.get("output")
-        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
-        if isinstance(item.get("call_id"), str) and (listed or isinstance(output, str)):
-            return None
-    elif kind in OUTPUTS and answers(item, reading):
-        return None
+    elif is_message(item) and item.get("role") == "assistant":
+        if (blocks := _message_from_wire(item, reading, starts)) is not None:
+            return blocks
     return [_whole(item, reading) if block is None else block]
 
 
@@ -564,16 +566,11 @@ WHOSE: Final = frozenset(("adapter", "provider", "origin"))
 
 def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spelt) -> dict[str, Any]:
     """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
-    kept: dict[str, Any] = {}
-    for name, value in item.items():
-        if name in known:
-            continue
-        if name == "id" and isinstance(value, str):
-            state["id"] = value
-        elif value is None or (name == "status" and isinstance(value, str)):
-            spelt[pointer((name,))] = {"raw": value}
-        else:
-            kept[name] = value
+    kept = other_members(item, known, spelt)
+    if isinstance(kept.get("id"), str):
+        state["id"] = kept.pop("id")
+    if isinstance(kept.get("status"), str):
+        spelt["/status"] = {"raw": kept.pop("status")}
     return kept
 
 
@@ -606,8 +603,8 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
             continue
         if value is None or value == []:
             reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
-        elif name == "annotations" and kind != "refusal" and _are_citations(value):
-            block["citations"] = [_citation_from_wire(item, reading) for item in value]
+        elif name == "annotations" and kind != "refusal" and are_citations(value):
+            block["citations"] = [read_citation(item, _CITED, reading.endpoint) for item in value]
         else:
             fields[name] = value
     encoding: dict[str, Any] = {}
@@ -617,23 +614,6 @@ def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
         keep(state, fields, encoding)
         reading.unusual = reading.unusual or not within(fields, _OF_PARTS)
     return block
-
-
-def _are_citations(value: Any) -> bool:
-    return isinstance(value, list) and all(
-        isinstance(item, dict) and isinstance(item.get("type"), str) for item in value
-    )
-
-
-def _citation_from_wire(item: Wire, reading: Reading) -> dict[str, Any]:
-    citation: dict[str, Any] = {"type": item["type"]}
-    fields: dict[str, Any] = {}
-    for name, value in item.items():
-        if name != "type":
-            fits = isinstance(value, str) if name in ("url", "title") else type(value) is int and value >= 0
-            (citation if name in _CITED and fits else fields)[name] = value
-    citation["provider_state"] = reading.state(fields=fields) if fields else reading.state()
-    return citation
 
 
 _FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))

@@ -34,6 +34,7 @@ from interlingua.adapters.openai_responses.items import (
     KINDS,
     WHOSE,
     is_message,
+    is_of_others,
     item_from_wire,
     members_from_wire,
     turn_to_wire,
@@ -393,19 +394,17 @@ def input_from_wire(
         for position, item in enumerate(items):  # it is told when an item cannot be read
             if position < passed:
                 continue
-            message = _plain_from_wire(item, reading)
-            blocks = item_from_wire(item, reading, starts=said) if message is None else None
-            if blocks is None:
-                messages.append(_message_from_wire(item, reading) if message is None else message)
+            if is_of_others(item, reading):
+                messages.append(_message_from_wire(item, reading))
                 reading.counts.append(1)
-                if turn is not None and turn[-1]["type"] == "thinking":
-                    reading.unusual = True  # reasoning that leads to nothing
+                reading.unusual = reading.unusual or _ends_in_reasoning(turn)
                 turn, said = None, False
                 continue
+            blocks = item_from_wire(item, reading, starts=said)
             reading.counts.append(len(blocks))
             spoken = "role" in item and is_message(item)
             said = spoken and blocks[0].get("value") is not item
-            if spoken and turn is not None and item.get("id") is None and turn[-1]["type"] == "thinking":
+            if spoken and item.get("id") is None and _ends_in_reasoning(turn):
                 reading.unusual = reading.unusual or not plain  # its id would be left out
             if turn is None:
                 turn = blocks
@@ -414,40 +413,25 @@ def input_from_wire(
                 turn += blocks
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the item", "input", position) from problem
-    if turn is not None and turn[-1]["type"] == "thinking":
-        reading.unusual = True
+    reading.unusual = reading.unusual or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, _RESULTS, reading.state, stored=stored)
     return messages
 
 
-_OTHERS: Final = frozenset(("user", "system", "developer"))
+def _ends_in_reasoning(turn: list[Block] | None) -> bool:
+    """Whether a turn ends in reasoning, which leads to nothing."""
+    return turn is not None and bool(turn[-1]["type"] == "thinking")
+
+
 _PLAIN: Final = frozenset(("type", "role", "content"))
 _OUTPUT: Final = frozenset(("type", "call_id", "output"))
-
-
-def _plain_from_wire(item: Any, reading: Reading) -> Message | None:
-    """The message of an item that others said, or that is no more than a result and a text: what most are."""
-    if type(item) is not dict:
-        return None
-    role = item.get("role")
-    if type(role) is str and role in _OTHERS:
-        if item.get("type", "message") == "message":
-            return _message_from_wire(item, reading)
-    elif len(item) == 3 and item.get("type") == "function_call_output":
-        output, wire_id = item.get("output"), item.get("call_id")
-        if type(output) is str and type(wire_id) is str:
-            canonical, paired = reading.result(wire_id)
-            if paired and reading.kinds[canonical] == "function":
-                return result_message(canonical, [{"type": "text", "text": output}], reading)
-            return _result_from_wire(item, canonical, paired, reading)
-    return None
 
 
 def _message_from_wire(item: Wire, reading: Reading) -> Message:
     kind = item.get("type")
     if kind == "function_call_output" or kind == "custom_tool_call_output":
-        return _result_from_wire(item, *reading.result(item["call_id"]), reading)
+        return _result_from_wire(item, reading)
     if kind in OUTPUTS:
         return _output_from_wire(item, reading)
     role = item["role"]
@@ -488,9 +472,12 @@ def _finish(item: Wire, message: Message, known: Container[str], spelt: Spelt, r
     return message
 
 
-def _result_from_wire(item: Wire, canonical: str, paired: bool, reading: Reading) -> Message:
+def _result_from_wire(item: Wire, reading: Reading) -> Message:
+    canonical, paired = reading.result(item["call_id"])
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
     called = reading.kinds.get(canonical, "function")
+    if len(item) == 3 and paired and kind == called and type(item["output"]) is str:  # most results
+        return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
     spelt: Spelt = {}
     blocks = _content_from_wire(item, "output", reading, spelt)
     message = result_message(canonical, blocks, reading, None if paired else item["call_id"])

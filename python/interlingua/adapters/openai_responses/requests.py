@@ -22,7 +22,6 @@ from interlingua.adapters._members import (
     put,
     within_limit,
     write_members,
-    wrong_member,
 )
 from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
@@ -43,15 +42,17 @@ from interlingua.adapters._openai_members import (
     verbosity,
     word,
 )
-from interlingua.adapters._openai_options import Options, from_sibling, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._options import Options
 from interlingua.adapters._reasoning import asked, report_wish, wish
 from interlingua.adapters._requests import (
     UNREADABLE,
     body_of,
     keep_request,
     posted,
+    refuser,
     request_writer,
     unmeasured,
     unsaid_json,
@@ -372,7 +373,7 @@ _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire,
 
 
 _OPTIONS: Final = Options(
-    members=frozenset(
+    members=SHARED_MEMBERS.union(
         (
             "access_programs",
             "background",
@@ -392,8 +393,4 @@ _OPTIONS: Final = Options(
     rows=_ROWS,
     read=_read_options,
 )
-
-
-def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-    """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    return wrong_member(NAME, options, _ROWS)
+wrong_type: Final = refuser(NAME, _ROWS)

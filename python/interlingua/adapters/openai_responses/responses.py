@@ -26,6 +26,7 @@ from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
     is_message,
+    is_of_others,
     item_from_wire,
     made_id,
     turn_to_wire,
@@ -206,9 +207,12 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | N
     already."""
     reading.unusual = False
     call = None if canonical is None else call_from_wire(item, reading, canonical)
-    blocks = item_from_wire(item, reading, starts=starts) if call is None else [call]
-    if blocks is None:
+    if call is not None:
+        blocks = [call]
+    elif is_of_others(item, reading):
         return [opaque(item, reading, item.get("type"))]
+    else:
+        blocks = item_from_wire(item, reading, starts=starts)
     blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none
     if may_differ(reading.unusual):
         _keep_item(item, blocks, reading)
