@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Iterator
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import note
-from interlingua.adapters._kit import marked
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -43,11 +42,6 @@ class Wanted(NamedTuple):
 INSTRUCTIONS: Final = ("system", "developer")
 _APART: Final = "apart"
 ANSWER_IT: Final = "add a tool message that answers it, or set loss_policy.unanswered to placeholder"
-
-PLAIN: Final = frozenset(
-    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
-)
-"""The members that a message may have without anything to write or to report."""
 
 
 def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
@@ -363,52 +357,6 @@ def _note_later(
     if ranks != sorted(ranks):
         for message in results:
             note(message, "misplaced", state)
-
-
-# ---------------------------------------------------------------------------------------------------- instructions
-
-_MARKED: Final = "instructions inside a conversation travel marked in a user turn"
-
-
-def leading_count(messages: list[Message], writing: Writing) -> int:
-    """How many messages before all others are instructions, for wires that have a place for them beside the conversation.
-
-    Instructions alone are no conversation: the last of them is said by the user.
-    """
-    count = 0
-    for message in messages:
-        if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
-            break
-        count += 1
-    alone = count == len(messages) and not writing.had_quirk("messages", "empty_content")
-    return count - 1 if alone and count else count
-
-
-def fold_role(message: Message, path: Path, writing: Writing) -> None:
-    """Reports instructions of a developer where instructions have one role."""
-    if message["role"] == "developer":
-        why = "instructions have one role here"
-        writing.loss.replace((*path, "role"), "system", "role_folded", "representation", why)
-
-
-def drop_leading(count: int, writing: Writing) -> None:
-    """Reports leading instructions of which nothing is left."""
-    for position in range(count):
-        why = "the instructions hold no text"
-        writing.loss.drop(("messages", position), "empty_content", "representation", why)
-
-
-def marked_blocks(message: Message, path: Path, writing: Writing) -> list[Block]:
-    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
-    writing.loss.replace((*path, "role"), "user", "marker", "weakened", _MARKED)
-    blocks: list[Block] = []
-    for index, block in enumerate(message["content"]):
-        if block["type"] == "text" and block["text"] and not block["text"].isspace():
-            text = marked(block["text"])
-            writing.loss.replace((*path, "content", index, "text"), text, "marker", "weakened", _MARKED)
-            block = {**block, "text": text}
-        blocks.append(block)
-    return blocks
 
 
 # ---------------------------------------------------------------------------------------------------- turns

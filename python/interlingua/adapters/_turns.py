@@ -7,20 +7,19 @@ does otherwise is a method of its `Turns`.
 """
 
 from collections.abc import Callable, Collection
+from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import MESSAGE_MEMBERS, report_foreign_state, report_unknown, within
+from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._kit import marked, report_foreign_state, within
+from interlingua.adapters._messages import OF_MESSAGE, fold_role
 from interlingua.adapters._order import (
-    PLAIN,
+    INSTRUCTIONS,
     TURN,
     Order,
     Wanted,
     arranged,
-    drop_leading,
-    fold_role,
-    leading_count,
-    marked_blocks,
     moves_behind,
 )
 from interlingua.adapters._reading import Reading
@@ -39,6 +38,11 @@ USER: Final = "user"
 UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
 
+
+PLAIN: Final = frozenset(
+    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
+)
+"""The members that a message may have without anything to write or to report."""
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -63,6 +67,11 @@ def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
     return found
 
 
+def messages_of(starts: list[int], count: int) -> list[range]:
+    """The positions of the messages that were read from each wire message, by the first of each; `count` is that of all."""
+    return [range(*positions) for positions in pairwise([*starts, count])]
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 _SEVERAL: Final[Item] = {}
@@ -82,6 +91,10 @@ class Writing(_writing.Writing):
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
         self.gone: set[Path] = set()
+
+    def had_twice(self, name: str) -> bool:
+        """Whether several tools had this name when they were read."""
+        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
@@ -222,7 +235,7 @@ class Turns(Generic[W]):
         messages, writing = self.messages, self.writing
         if not messages and not writing.had_quirk("messages", "empty_content"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
-        self.first = count = leading_count(messages, writing)
+        self.first = count = _leading_count(messages, writing)
         content: list[Item] = []
         anchor: Path | None = None
         merges: list[tuple[Path, Path]] = []
@@ -234,14 +247,14 @@ class Turns(Generic[W]):
             path: Path = ("messages", position)
             found = self.blocks_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
             self._report_members(message, found, path)
-            fold_role(message, path, writing)
+            fold_role(message["role"], path, writing)
             if anchor is None:
                 anchor = path
             else:
                 merges.append((path, anchor))
             content += found
         if not content:
-            drop_leading(count, writing)
+            _drop_leading(count, writing)
             return
         writing.merges += merges
         wire = self.put_system(content, body)
@@ -286,10 +299,10 @@ class Turns(Generic[W]):
                     writing.drop_message(("messages", position))
                     continue
                 elif self.takes_instructions(message, position, speaker, content):
-                    fold_role(message, ("messages", position), writing)
+                    fold_role(role, ("messages", position), writing)
                     role = by = SYSTEM
                 else:
-                    blocks = marked_blocks(message, ("messages", position), writing)
+                    blocks = _marked_blocks(message, ("messages", position), writing)
                     role = by = USER
                 begins = by != speaker or not (joins or role == anchor_role == "tool")
                 if begins or ("provider_state" in message and self.begins(message)):
@@ -359,15 +372,55 @@ class Turns(Generic[W]):
     def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
         """What a message holds beside role and content."""
         writing = self.writing
-        report_unknown(message, MESSAGE_MEMBERS, writing.loss, path)
-        if "name" in message:
-            writing.loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
+        report_unsaid(message, _OF_MESSAGE, writing.loss, path)
         report_foreign_state(message, writing.endpoint, writing.loss, path)
-        if "cache" in message and not self.mark(content, message, path):
-            why = "there is no block here that takes the mark"
+        if message.get("cache") is not None and not self.mark(content, message, path):
+            why = "there is nothing here that takes a mark for the cache"
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
+
+
+_OF_MESSAGE: Final = OF_MESSAGE | {"cache"}
+
+# ---------------------------------------------------------------------------------------------- instructions
 
 
 def says_something(message: Item) -> bool:
     """Whether something of instructions goes onto the wire."""
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
+
+
+_MARKED: Final = "instructions inside a conversation travel marked in a user turn"
+
+
+def _leading_count(messages: list[Item], writing: Writing) -> int:
+    """How many messages before all others are instructions, for wires that have a place for them beside the conversation.
+
+    Instructions alone are no conversation: the last of them is said by the user.
+    """
+    count = 0
+    for message in messages:
+        if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
+            break
+        count += 1
+    alone = count == len(messages) and not writing.had_quirk("messages", "empty_content")
+    return count - 1 if alone and count else count
+
+
+def _drop_leading(count: int, writing: Writing) -> None:
+    """Reports leading instructions of which nothing is left."""
+    for position in range(count):
+        why = "the instructions hold no text"
+        writing.loss.drop(("messages", position), "empty_content", "representation", why)
+
+
+def _marked_blocks(message: Item, path: Path, writing: Writing) -> list[Item]:
+    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
+    writing.loss.replace((*path, "role"), "user", "marker", "weakened", _MARKED)
+    blocks: list[Item] = []
+    for index, block in enumerate(message["content"]):
+        if block["type"] == "text" and block["text"] and not block["text"].isspace():
+            text = marked(block["text"])
+            writing.loss.replace((*path, "content", index, "text"), text, "marker", "weakened", _MARKED)
+            block = {**block, "text": text}
+        blocks.append(block)
+    return blocks

@@ -10,7 +10,8 @@ from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, It
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
-from interlingua.adapters._kit import BLOCK_MEMBERS, arguments_text, report_foreign_state, report_unknown
+from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -66,23 +67,15 @@ def can_replay(block: Item, writing: Writing) -> bool:
 
 # ---------------------------------------------------------------------------------------------- items of the provider
 
-_OPAQUE: Final = BLOCK_MEMBERS | {"adapter", "provider", "origin", "kind", "value"}
-
 
 def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
     """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
     if kind != block.get("kind"):
         writing.loss.replace((*path, "kind"), kind, "required_default", "representation", "the item names its kind")
-    state = block.get("provider_state")
-    if state is not None:
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        if writing.endpoint.owns(state):
-            for name in ("fields", "signature"):
-                if name in state:
-                    where = (*path, "provider_state", name)
-                    writing.loss.drop(where, "unsupported_field", "lost", "the item goes back verbatim")
-    report_unknown(block, _OPAQUE, writing.loss, path)
+    report_beside(block, _OPAQUE, writing, path)
 
+
+_OPAQUE: Final = OF_OPAQUE | {"cache"}
 
 # ---------------------------------------------------------------------------------------------- arguments of calls
 
@@ -137,6 +130,14 @@ def call_id(wire: str) -> Member:
     return Member(wire, ("id",), read, lambda item, writing, path: writing.call_id(item, path), needed=True)
 
 
+def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:
+    """A call as nearly all are, which holds an id, a name and an object alone."""
+    state = reading.state(id=string(wire_id))
+    reading.names.add(named(name))
+    call = reading.call(wire_id)
+    return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
+
+
 def result_id(wire: str) -> Member:
     """The id of the call that a result answers; that of a result without a call is kept."""
 
@@ -150,22 +151,23 @@ def result_id(wire: str) -> Member:
     return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
 
 
-def arguments() -> Member:
-    """The arguments of a call; what is no object is its text."""
-
-    def read(raw: Any, item: Item, reading: Reading) -> None:
-        if type(raw) is dict:
-            item["input"] = raw
-        else:
-            item["input_raw"] = raw_arguments(raw)
-            reading.unusual = True
-
-    def write(item: Item, writing: Writing, path: Path) -> Any:
-        return arguments_of(item, writing.loss, path) if "input_raw" in item or "kind" in item else item["input"]
-
-    return Member("input", ("input", "input_raw", "kind"), read, write, always=True, null=True)
+def _read_arguments(raw: Any, item: Item, reading: Reading) -> None:
+    if type(raw) is dict:
+        item["input"] = raw
+    else:
+        item["input_raw"] = raw_arguments(raw)
+        reading.unusual = True
 
 
+ARGUMENTS: Final = Member(
+    "input",
+    ("input", "input_raw", "kind"),
+    _read_arguments,
+    lambda item, writing, path: arguments_of(item, writing.loss, path),
+    always=True,
+    null=True,
+)
+"""The arguments of a call; what is no object is its text."""
 FAILED: Final = same("is_error", "is_error", bool)
 DESCRIPTION: Final = text("description", "description")
 

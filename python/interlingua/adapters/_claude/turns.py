@@ -8,34 +8,32 @@ model takes one (`_turns`).
 """
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, Final, NamedTuple, TypeVar
 
+from interlingua.adapters import _turns
 from interlingua.adapters._as_read import PREFILL, note
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER, Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
-from interlingua.adapters._spelling import Spelt
-from interlingua.adapters._turns import Turns as AllTurns
-from interlingua.adapters._turns import says_something, user_messages
+from interlingua.adapters._turns import messages_of, says_something, user_messages
 from interlingua.adapters._verbatim import Items, keep_spelt
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-Content = Callable[[Any, str, Reading, Path], tuple[list[Item], Spelt]]
-"""Reads the content of a message of a role: its blocks, and where a text is spelt otherwise than it is written."""
+Content = Callable[[Any, str, Reading, Path], list[Item]]
+"""Reads the content of a message of a role, as blocks."""
 
 
 def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
     """Instructions beside the conversation as its first message."""
-    blocks, spelt = content(system, SYSTEM, reading, ("system",))
+    blocks = content(system, SYSTEM, reading, ("system",))
     message = {"role": SYSTEM, "content": blocks}
-    if spelt:
-        keep_spelt(message, spelt, reading.endpoint)
+    if reading.spelt:
+        _keep_spelt(message, reading)
     reading.unusual = reading.unusual or not blocks or any(block["type"] != "text" for block in blocks)
     return message
 
@@ -56,13 +54,13 @@ def messages_from_wire(
             where: Path = ("messages", position, "role")
             raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
         first = len(messages)
-        blocks, spelt = content(wire.get("content"), role, reading, ("messages", position, "content"))
+        blocks = content(wire.get("content"), role, reading, ("messages", position, "content"))
         if role == USER:
             messages += user_messages(blocks, reading)
         else:
             messages.append({"role": role, "content": blocks})
-        if spelt:
-            keep_spelt(messages[first], spelt, reading.endpoint)
+        if reading.spelt:
+            _keep_spelt(messages[first], reading)
         if role == SYSTEM:
             note(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
@@ -81,6 +79,11 @@ def messages_from_wire(
 
 
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)
+
+
+def _keep_spelt(message: Item, reading: Reading) -> None:
+    keep_spelt(message, reading.spelt, reading.endpoint)
+    reading.spelt = {}
 
 
 def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
@@ -131,7 +134,7 @@ def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, rea
 W = TypeVar("W", bound=Writing)
 
 
-class Turns(AllTurns[W]):
+class Turns(_turns.Turns[W]):
     """Turns of both wires."""
 
     __slots__ = ()
@@ -229,8 +232,7 @@ class Turns(AllTurns[W]):
         if read is None:
             body["messages"] = items.put_back(self.wires, self.of)
         else:
-            made = [range(*of) for of in pairwise([*read.starts, len(messages)])]
-            items.keep(read.turns, made, self.wires, self.of)
+            items.keep(read.turns, messages_of(read.starts, len(messages)), self.wires, self.of)
 
 
 def is_thinking(wire: Item) -> bool:

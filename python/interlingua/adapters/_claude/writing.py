@@ -74,10 +74,6 @@ class Writing(_turns.Writing):
         provider = (self.message.get("metadata") or {}).get("provider")
         return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
 
-    def had_twice(self, name: str) -> bool:
-        """Whether several tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
-
     def finish(self) -> None:
         """What is reported at the end, because it refers to whole messages."""
         self.settle_marks()

@@ -3,12 +3,13 @@
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import (
+    ARGUMENTS,
     FAILED,
     NAME,
     Refused,
-    arguments,
     call_id,
     out_of_place,
+    plain_call,
     refuse_thinking,
     result_id,
 )
@@ -58,7 +59,7 @@ def _write_content(block: Block, writing: Writing, path: Path) -> Any:
     return blocks_to_wire(block["content"], RESULT, writing, (*path, "content")) or ABSENT
 
 
-_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, arguments(), mark=CACHE)
+_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, ARGUMENTS, mark=CACHE)
 _THINKING: Final = Row(
     {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
 )
@@ -125,16 +126,10 @@ def _first_unreadable(content: list[Any], place: str, reading: Reading) -> int:
 
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
-    state = {**reading.whose}
-    if len(block) == 4 and type(arguments := block.get("input")) is dict:  # most calls
-        wire_id, name = block["id"], block["name"]
-        if type(wire_id) is not str or type(name) is not str or not name:
-            raise TypeError("tool_use")
-        reading.names.add(name)
-        state["id"] = wire_id
-        call = reading.call(wire_id)
-        return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
-    return read_item(_TOOL_USE, block, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
+    if len(block) == 4 and type(arguments := block.get("input")) is dict:
+        return plain_call(block["id"], block["name"], arguments, reading)
+    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
+    return read_item(_TOOL_USE, block, call, reading)
 
 
 def _result_from_wire(block: Wire, reading: Reading) -> Block:

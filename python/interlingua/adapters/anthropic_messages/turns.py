@@ -9,7 +9,7 @@ from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._spelling import STRING, Spelt
+from interlingua.adapters._spelling import STRING
 from interlingua.adapters.anthropic_messages.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.anthropic_messages.items import is_server_item, replayed
 from interlingua.adapters.anthropic_messages.tables import Writing
@@ -32,20 +32,20 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
     return claude.messages_from_wire(wires, reading, messages, _content_from_wire)
 
 
-def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> tuple[list[Block], Spelt]:
+def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> list[Block]:
     """A text, or a list of blocks; results may hold a text in the place of a list as well."""
     if type(content) is str:
         reading.unusual = reading.unusual or not content or content.isspace()
-        return [{"type": "text", "text": content}], {"/content": {"word": STRING}}
+        reading.spelt["/content"] = {"word": STRING}
+        return [{"type": "text", "text": content}]
     if type(content) is not list:
         raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
     blocks = blocks_from_wire(content, role, reading, path)
-    spelt: Spelt = {}
     if role == USER and blocks and blocks[0]["type"] == "tool_result":
         for index, wire in enumerate(content):
             if wire["type"] == "tool_result" and type(wire.get("content")) is str:
-                spelt[f"/content/{index}/content"] = {"word": STRING}
-    return blocks, spelt
+                reading.spelt[f"/content/{index}/content"] = {"word": STRING}
+    return blocks
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

@@ -9,12 +9,13 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import (
+    ARGUMENTS,
     NAME,
     NoMeaning,
     Refused,
-    arguments,
     call_id,
     out_of_place,
+    plain_call,
     refuse_thinking,
     report_opaque,
     result_id,
@@ -28,8 +29,6 @@ from interlingua.adapters._claude.values import (
     UNMARKED_TYPES,
     UNREADABLE,
     USER,
-    named,
-    string,
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
@@ -146,17 +145,12 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         raise NoMeaning("toolUse")  # what the provider runs itself
-    state: Wire = {**reading.whose}
-    arguments = use.get("input")
-    if type(arguments) is not dict:
+    if type(arguments := use.get("input")) is not dict:
         reading.unusual = True
-    elif len(use) == 3 and len(wire) == 1:  # most calls
-        wire_id, name = string(use["toolUseId"]), named(use["name"])
-        reading.names.add(name)
-        state["id"] = wire_id
-        call = reading.call(wire_id)
-        return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
-    return read_item(_TOOL_USE, wire, {"type": "tool_use", "input": {}, "provider_state": state}, reading)
+    elif len(use) == 3 and len(wire) == 1:
+        return plain_call(use["toolUseId"], use["name"], arguments, reading)
+    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
+    return read_item(_TOOL_USE, wire, call, reading)
 
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -381,7 +375,7 @@ _TOOL_USE: Final = block_row(
             {},
             call_id("toolUseId"),
             NAME,
-            arguments(),
+            ARGUMENTS,
             Member("type", (), _read_use_type, lambda block, writing, path: ABSENT),
         ),
     )

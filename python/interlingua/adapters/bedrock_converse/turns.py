@@ -10,7 +10,6 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
 from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, report_own_state
-from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._turns import FILLER
 from interlingua.adapters.bedrock_converse.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
@@ -33,14 +32,14 @@ def messages_from_wire(wires: list[Any], reading: Reading, messages: list[Messag
     return claude.messages_from_wire(wires, reading, messages, _content_from_wire, user_first=True)
 
 
-def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> tuple[list[Block], Spelt]:
+def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) -> list[Block]:
     """A list of blocks; a document without a text beside it is refused by the provider."""
     if type(content) is not list:
         raise InvalidWire("content must be a list of blocks", path=pointer(path))
     blocks = blocks_from_wire(content, role, reading, path)
     if role == USER and _holds(content, "document") and not _holds(content, "text"):
         reading.unusual = True
-    return blocks, {}
+    return blocks
 
 
 def _holds(content: list[Any], kind: str) -> bool:

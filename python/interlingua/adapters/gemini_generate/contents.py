@@ -13,7 +13,7 @@ from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import KINDS
 from interlingua.adapters._order import INSTRUCTIONS, Order
 from interlingua.adapters._requests import unmeasured
-from interlingua.adapters._turns import FILLER, Turns, user_messages
+from interlingua.adapters._turns import FILLER, Turns, messages_of, user_messages
 from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
@@ -60,22 +60,24 @@ def _keep_silent(message: Message, messages: int, reading: Reading) -> None:
     reading.silent.clear()
 
 
-def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> dict[int, int]:
-    """Appends what the contents hold, most of them one message; gives the number of messages of others.
+def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
+    """Appends what the contents hold, most of them one message; gives the position at which each of them begins.
 
     Raises `InvalidWire` with the pointer of what cannot be read.
     """
-    several: dict[int, int] = {}
+    starts: list[int] = []
     previous, begun = "", False  # the step of the model has called
     for position, content in enumerate(contents):
         parts = _parts(content, ("contents", position), reading)
         role = content.get("role")
+        first = len(messages)
+        starts.append(first)
         if role == MODEL:
             if previous != MODEL:
                 reading.turn()
-            message: Message = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
-            messages.append(message)
-            if not begun and (call := _first_call(message["content"])) is not None:
+            blocks = blocks_from_parts(parts, MODEL, reading)
+            messages.append({"role": "assistant", "content": blocks})
+            if not begun and (call := _first_call(blocks)) is not None:
                 begun = True
                 reading.unsigned = reading.unsigned or not _is_signed(call)
             previous = MODEL
@@ -83,21 +85,19 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             if role is not None and type(role) is not str:
                 raise InvalidWire("the role must be user or model", path=pointer(("contents", position, "role")))
             found = user_messages(blocks_from_parts(parts, USER, reading), reading)
-            message = found[0]
             messages += found
-            if len(found) > 1:
-                several[position] = len(found)
-                reading.unusual = reading.unusual or found[-1]["role"] == "user"
-            if role != USER or previous == "tool" == message["role"] or reading.waits():
+            if len(found) > 1 and found[-1]["role"] == "user":
+                reading.unusual = True
+            if role != USER or previous == "tool" == found[0]["role"] or reading.waits():
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
                 reading.unsigned = False
         if len(content) > 2 or role is None:
-            _keep_fields(message, content, reading)
+            _keep_fields(messages[first], content, reading)
         if reading.silent:
-            _keep_silent(message, several.get(position, 1), reading)
-    return several
+            _keep_silent(messages[first], len(messages) - first, reading)
+    return starts
 
 
 def _first_call(blocks: list[Block]) -> Block | None:
@@ -137,19 +137,11 @@ def _keep_fields(message: Message, content: Wire, reading: Reading) -> None:
 
 
 class Read(NamedTuple):
-    """What messages were just read from, and how many were read from contents that did not hold one."""
+    """What messages were just read from, and the position of the message with which each content begins."""
 
     instructions: Wire | None
     contents: list[Wire]
-    several: dict[int, int]
-
-    def made(self, first: int) -> list[range]:
-        """The positions of the messages of each content, which begin at the first."""
-        found: list[range] = []
-        for position in range(len(self.contents)):
-            found.append(range(first, first + self.several.get(position, 1)))
-            first = found[-1].stop
-        return found
+    starts: list[int]
 
 
 def keep_message(message: Message, raw: Wire, reading: Reading) -> None:
@@ -176,7 +168,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     contents.demand_signatures(writing.model)
     body["contents"] = contents.wires
     if read is not None:
-        items.keep(read.contents, read.made(contents.first), contents.wires, contents.of)
+        items.keep(read.contents, messages_of(read.starts, len(messages)), contents.wires, contents.of)
         return
     if not isinstance(contents.order, range) or any("provider_state" in message for message in messages):
         body["contents"] = items.put_back(contents.wires, contents.of)

@@ -104,10 +104,6 @@ class Writing(_turns.Writing):
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
 
-    def had_twice(self, name: str) -> bool:
-        """Whether two tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
-
     def begin_again(self, entries: list[Entry]) -> None:
         """Forgets what was written of the contents; `entries` are those that had been reported before."""
         self.loss.entries[:] = entries

@@ -123,7 +123,7 @@ def from_wire_request(
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
-    several = contents_from_wire(contents, reading, messages)
+    starts = contents_from_wire(contents, reading, messages)
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -142,7 +142,7 @@ def from_wire_request(
     model = (request.get("model") or "").partition(":")[2]
     if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
-        read = Read(body.get("systemInstruction"), contents, several)
+        read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
 
