@@ -465,7 +465,11 @@ def test_another_spelling_is_noted_and_goes_back(members: dict[str, Any]) -> Non
     body = {"contents": [USER], **members}
     request = read(body)
 
-    assert request["provider_state"]["encoding"].keys() & {"members", "snake"}
+    states = [request["provider_state"], *(tool.get("provider_state", {}) for tool in request.get("tools", ()))]
+    noted = [
+        state["encoding"].keys() & {"members", "snake", "came", "tools"} for state in states if "encoding" in state
+    ]
+    assert any(noted) or "tools" in request["options"]["gemini_generate"]
     assert written(request) == body
 
 

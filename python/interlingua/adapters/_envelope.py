@@ -18,6 +18,8 @@ MARK: Final = "[tool_"
 
 def is_enveloped(text: str) -> bool:
     """Whether a text begins like an envelope, be it one of a failure or one that guards such a beginning."""
+    if not text.startswith(MARK):
+        return False
     while text.startswith(TOOL_OK + "\n"):
         text = text[len(TOOL_OK) + 1 :]
     return text == TOOL_ERROR or text.startswith(TOOL_ERROR + "\n")

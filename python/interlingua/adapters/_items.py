@@ -286,6 +286,18 @@ def _understands(member: Member, raw: Any, reading: Any) -> bool:
     return True
 
 
+def opaque(value: Any, kind: Any, reading: Reading) -> Item:
+    """An item of the wire without canonical meaning, kept whole. Raises TypeError for what is no object."""
+    if type(value) is not dict:
+        raise TypeError(kind)
+    item: Item = {"type": "opaque", **reading.endpoint.state(), "value": value}
+    if item["provider"] is None:
+        del item["provider"]
+    if type(kind) is str:
+        item["kind"] = kind
+    return item
+
+
 # ---------------------------------------------------------------------------------------------- to the wire
 
 

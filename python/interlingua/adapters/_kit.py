@@ -200,14 +200,6 @@ def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields
             loss.drop((*path, "provider_state", "fields", name), "unsupported_field", "weakened", message)
 
 
-def report_beside_definition(tool: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports what stands beside the definition of a provider's tool, which says it all."""
-    for name in ("description", "input_schema", "strict", "format"):
-        if tool.get(name) is not None:
-            message = f"the definition of a provider's tool says it all: it has no {name.replace('_', ' ')} beside it"
-            loss.drop((*path, name), "unsupported_field", "weakened", message)
-
-
 def report_unknown(item: dict[str, Any], known: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that this version does not know."""
     for name in item:

@@ -28,6 +28,8 @@ from interlingua.canonical.loss import Path, pointer
 Block = dict[str, Any]
 Item = dict[str, Any]
 Message = dict[str, Any]
+Members = dict[str, list[tuple[int, Any]]]
+"""What stands in the members of a message, in the order that they have on the wire: each value with the position of its block."""
 
 OF_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 """The members of a message that a wire without names and marks of messages says or need not say; below, those of blocks."""
@@ -96,6 +98,15 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
     item for them, the `fields`."""
     report_state(item, writing, path, fields=fields)
     report_unsaid(item, covered, writing.loss, path)
+
+
+def report_verbatim(block: Block, kind: str, writing: Writing, path: Path, covered: frozenset[str] = OF_OPAQUE) -> None:
+    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
+    named = block.get("kind")
+    if kind != named:
+        code = "required_default" if named is None else "name_rewritten"
+        writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself says its kind")
+    report_beside(block, covered, writing, path)
 
 
 def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = False) -> None:
@@ -178,15 +189,17 @@ def joined(texts: list[tuple[int, str]]) -> str:
     return whole
 
 
-def report_joined(positions: Collection[int], whole: str, path: Path, writing: Writing) -> None:
-    """Reports that the texts of several blocks are one on the wire, in the place of the first; `path` is that of the content."""
-    if len(positions) < 2:
-        return
-    first, *others = positions
+def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writing) -> list[tuple[int, Any]]:
+    """The texts of several blocks where they are one on the wire, in the place of the first, which is reported; `path` is that of
+    the content."""
+    if len(placed) < 2:
+        return placed
+    (first, value), *others = placed
     why = "texts in this place are one on the wire"
     writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", why)
-    for index in others:
+    for index, _ in others:
         writing.loss.drop((*path, index), "merged_turn", "representation", why)
+    return [(first, value)]
 
 
 def report_empty(index: int, path: Path, writing: Writing) -> None:
@@ -194,9 +207,9 @@ def report_empty(index: int, path: Path, writing: Writing) -> None:
     writing.loss.drop((*path, index), "empty_content", "representation", "an empty text says nothing here")
 
 
-def report_order(positions: list[int], path: Path, writing: Writing) -> None:
-    """Reports the blocks that stand elsewhere on the wire, whose members have an order of their own; `positions` are those of the
-    blocks in that order, `path` is that of the content."""
+def report_order(members: Members, path: Path, writing: Writing) -> None:
+    """Reports the blocks that stand elsewhere on the wire, whose members have an order of their own; `path` is that of the content."""
+    positions = [index for placed in members.values() for index, _ in placed]
     if positions == sorted(positions):
         return
     why = "the wire puts reasoning before what is said, and calls last"

@@ -190,15 +190,3 @@ def _read_index(raw: Any, _: Item, __: Any) -> None:
 
 INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: False, soft=True)
 """The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""
-
-
-def opaque(value: Any, reading: Any, kind: Any) -> Block:
-    """A part or an item of the wire, kept whole. Raises TypeError for what is no object."""
-    if type(value) is not dict:
-        raise TypeError(kind)
-    block: Block = {"type": "opaque", **reading.endpoint.state(), "value": value}
-    if block["provider"] is None:
-        del block["provider"]
-    if type(kind) is str:
-        block["kind"] = kind
-    return block

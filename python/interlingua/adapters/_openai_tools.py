@@ -6,36 +6,12 @@ is lost of either. How a tool or a choice is spelt, each wire says itself.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _free_text as free_text
-from interlingua.adapters import _kit
-from interlingua.adapters._items import same, text
-from interlingua.adapters._kit import PROVIDER_TOOL_MEMBERS, Wire, parallel_severity, report_unknown
+from interlingua.adapters._kit import Wire, parallel_severity
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._tools import Choice, Tool, report_idle
 from interlingua.canonical.loss import Path
 
-Tool = dict[str, Any]
-Choice = Mapping[str, Any]
-
 # ---------------------------------------------------------------------------------------------------- tools
-
-
-def takes_tools(tools: list[Tool], writing: Target) -> bool:
-    """Whether the model takes tools; all that it does not take is reported."""
-    if writing.capabilities.get("supports_tools") is not False or writing.verbatim("tools"):
-        return True
-    for position in range(len(tools)):
-        writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
-    return False
-
-
-BESIDE: Final = ("kind", "side_effects", "requires_workspace")
-"""What a tool says of itself and not to its model."""
-
-
-DESCRIPTION: Final = text("description", "description")
-PARAMETERS: Final = same("parameters", "input_schema", dict)
-STRICT: Final = same("strict", "strict", bool)
-GRAMMAR: Final = same("format", "format", dict)
 
 
 def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
@@ -48,38 +24,39 @@ def as_enforced(tool: Tool, path: Path, writing: Target) -> Tool:
     return {name: value for name, value in tool.items() if name != "strict"}
 
 
-def definition_to_wire(
-    tool: Tool, path: Path, writing: Target, read: Callable[[Wire, Target], Tool], *, foreign: bool = False
-) -> Wire | None:
-    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
-    definition = tool.get("definition")
-    if tool.get("adapter") != writing.endpoint.adapter or foreign or not isinstance(definition, dict):
-        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
-        return None
-    seen = read(definition, writing)
-    if any(seen.get(name) != tool.get(name) for name in ("kind", "name", "definition")):
-        message = "the tool is read back as what its definition says"
-        writing.loss.replace(path, seen, "unsupported_value", "representation", message)
-        return definition
-    state = tool.get("provider_state")
-    if state is not None and writing.endpoint.owns(state):
-        _kit.report_own_state(state, writing.loss, path, fields=True)
-    _kit.report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    _kit.report_beside_definition(tool, writing.loss, path)
-    if tool.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
-    return definition
-
-
-def custom_as_function(tool: Tool, path: Path, writing: Target) -> Tool:
-    """A free-text tool for a provider that takes functions alone."""
-    return free_text.tool_as_function(tool, writing.loss, path)
+def with_required(tool: Tool, writing: Target, path: Path) -> Tool:
+    """A tool with the schema that the provider demands of each."""
+    if tool.get("input_schema") is not None or not writing.dialect.get("parameters_required"):
+        return tool
+    schema = {"type": "object", "properties": {}}
+    message = "the wire demands a schema"
+    writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
+    return {**tool, "input_schema": schema}
 
 
 # ---------------------------------------------------------------------------------------------------- choice
 
-_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))
+_WORDS: Final = {"auto": "auto", "none": "none", "required": "required", "any": "required"}
+
+
+def choice_from_wire(value: Any, named: Callable[[Any], tuple[str, str] | None]) -> dict[str, Any] | None:
+    """The choice that a wire's value means, None when it means none of ours; `named` gives kind and name of the tool that one
+    names."""
+    if type(value) is str:
+        return {"type": _WORDS[value]} if value in _WORDS else None
+    if (tool := named(value)) is not None:
+        kind, name = tool
+        return {"type": "tool", "name": name, "kind": kind} if kind == "custom" else {"type": "tool", "name": name}
+    match value:
+        case {"mode": ("auto" | "required") as mode, "tools": list(tools)}:
+            allowed = [named(tool) for tool in tools]
+            return (
+                None
+                if None in allowed
+                else {"type": "allowed", "names": [one[1] for one in allowed if one], "mode": mode}
+            )
+        case _:
+            return None
 
 
 def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> None:
@@ -96,12 +73,6 @@ def parallel_to_wire(request: dict[str, Any], body: Wire, writing: Target) -> No
         body["parallel_tool_calls"] = parallel
 
 
-def report_toolless(choice: Choice, writing: Target) -> None:
-    """Reports a choice beside which there are no tools."""
-    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
-    writing.loss.drop(("tool_choice",), "combination", severity, "there are no tools to choose from")
-
-
 def _offered(writing: Target) -> dict[str, str]:
     """What the tools that are offered are on the wire, by their canonical name."""
     folded = "function" if writing.folds_custom else "custom"
@@ -116,27 +87,19 @@ def fitted_choice(choice: Choice, writing: Target) -> dict[str, Any] | None:
 
     It has `type`, and for one tool its `name` and `kind`, for allowed ones a `mode` and `tools`: kind and name of each.
     """
-    report_unknown(dict(choice), _CHOICE, writing.loss, ("tool_choice",))
     match choice["type"]:
         case "tool":
             return _one_tool(choice, _offered(writing), writing)
         case "allowed":
             return _allowed(choice, _offered(writing), writing)
         case word:
-            _report_idle(choice, (), writing)
+            report_idle(choice, (), writing.loss)
             return {"type": word}
-
-
-def _report_idle(choice: Choice, used: tuple[str, ...], writing: Target) -> None:
-    for name in ("name", "names", "mode", "kind"):
-        if name not in used and choice.get(name) is not None and not (name == "kind" and choice[name] == "function"):
-            message = "this way of choosing has no such member"
-            writing.loss.drop(("tool_choice", name), "tool_choice", "representation", message)
 
 
 def _one_tool(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
     name = choice.get("name", "")
-    _report_idle(choice, ("name", "kind"), writing)
+    report_idle(choice, ("name", "kind"), writing.loss)
     kind = offered.get(name, "provider")
     if kind == "provider":
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", "the chosen tool is not offered")
@@ -148,7 +111,7 @@ def _one_tool(choice: Choice, offered: Mapping[str, str], writing: Target) -> di
 
 
 def _allowed(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:
-    _report_idle(choice, ("names", "mode"), writing)
+    report_idle(choice, ("names", "mode"), writing.loss)
     names: list[str] = choice.get("names") or []
     tools: list[tuple[str, str]] = []
     for position, name in enumerate(names):

@@ -23,12 +23,11 @@ _ANY_ID: Final = re.compile("")
 class Target(_writing.Writing):
     """The target and the report, with what both wires of OpenAI need besides.
 
-    `folds_custom` says that tools with free text are written as functions, because the provider has no others.
     `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
     which are free in all else where the provider has no grammar of its own.
     """
 
-    __slots__ = ("_id_grammar", "_ids", "_longest_id", "_short_ids", "breakpoints", "folds_custom")
+    __slots__ = ("_id_grammar", "_ids", "_longest_id", "_short_ids", "breakpoints")
 
     def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
         super().__init__(source, endpoint, loss)

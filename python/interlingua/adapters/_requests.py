@@ -56,11 +56,9 @@ def keep_names(request: Request, encoding: Item, called: Collection[str], fits: 
     names: set[str] = set()
     again: set[str] = set()
     for tool in request.get("tools") or ():
-        if tool.get("kind") == "provider":
-            continue
-        if tool["name"] in names:
-            again.add(tool["name"])
-        names.add(tool["name"])
+        name: Any = (tool.get("definition") or tool).get("name")
+        if type(name) is str:
+            (again if name in names else names).add(name)
     if again:
         encoding["again"] = sorted(again)
     names.update(called)

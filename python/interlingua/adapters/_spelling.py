@@ -240,6 +240,8 @@ def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
     one where something else stood."""
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
+    last: Any = _ABSENT  # several places may stand in one element of a list
+    known: str | None = None
     for there, kept in spelt.items():
         steps = _steps(there)
         if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
@@ -272,7 +274,9 @@ def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
                 made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
         elif "raw" in kept or "written" in kept:
             anchor = _anchor(written, steps)
-            if kept.get("written") == (None if anchor is _ABSENT else imprint(anchor, "wire")):
+            if anchor is not last:
+                last, known = anchor, None if anchor is _ABSENT else imprint(anchor, "wire")
+            if kept.get("written") == known:
                 made = _with(made, steps, kept)
     if named:
         for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands

@@ -90,7 +90,7 @@ class Items:
                 kept["written"] = [imprint(one, "wire") for one in said]
             if kept and first < past:
                 reported = self._reported(first, past)
-                if past > home + 1 and (reported or not self.joined):
+                if past > home + 1 and (reported or not self.joined or "whole" in kept):
                     kept["past"] = past - home
                 if home > first:
                     kept["before"] = home - first

@@ -20,7 +20,8 @@ class Writing:
     `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
     written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
     Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `had_quirk`).
-    `encoding` says how the source was spelt.
+    `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
+    cache stands beside the definition of a provider's tool.
     """
 
     __slots__ = (
@@ -30,6 +31,8 @@ class Writing:
         "_unused",
         "capabilities",
         "dialect",
+        "folds_custom",
+        "marks_definitions",
         "endpoint",
         "same_model",
         "encoding",
@@ -50,6 +53,8 @@ class Writing:
         self.same_model = self._read.same_model
         self.encoding: Mapping[str, Any] = self.encoding_of(source)
         self.whole = False
+        self.folds_custom = True
+        self.marks_definitions = False
         self._longest_name = longest_name
         names: Any = self.encoding.get("names")
         self._names: dict[str, str] = {}
@@ -150,6 +155,10 @@ class Writing:
     def fits_name(self, name: str) -> bool:
         """Whether the wire takes the name of a tool."""
         return is_plain_name(name, self._longest_name)
+
+    def had_twice(self, name: str) -> bool:
+        """Whether two tools had this name when they were read."""
+        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
 
     def plain_name(self, name: str) -> str:
         """A name like this one, within the grammar but for its length."""

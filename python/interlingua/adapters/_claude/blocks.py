@@ -11,7 +11,6 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import arguments_text
-from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path, pointer
@@ -65,18 +64,6 @@ def can_replay(block: Item, writing: Writing) -> bool:
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
-# ---------------------------------------------------------------------------------------------- items of the provider
-
-
-def report_opaque(block: Item, kind: str, writing: Writing, path: Path) -> None:
-    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "required_default", "representation", "the item names its kind")
-    report_beside(block, _OPAQUE, writing, path)
-
-
-_OPAQUE: Final = OF_OPAQUE | {"cache"}
-
 # ---------------------------------------------------------------------------------------------- arguments of calls
 
 
@@ -114,8 +101,6 @@ def _write_name(item: Item, writing: Writing, path: Path) -> str:
 
 NAME: Final = Member("name", ("name",), _read_name, _write_name, needed=True)
 """The name of a tool."""
-DECLARED: Final = ("kind", "side_effects", "requires_workspace")
-"""What the caller says of a tool, and a wire does not."""
 
 # ---------------------------------------------------------------------------------------------- calls and results
 

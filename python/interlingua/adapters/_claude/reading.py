@@ -1,7 +1,5 @@
 """What a reader carries with it."""
 
-from typing import Final
-
 from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._spelling import Spelt
@@ -37,13 +35,6 @@ class Reading(_reading.Reading):
         """Whether a mark for the cache was read."""
         return self._marks > 0
 
-    def has_odd_names(self) -> bool:
-        """Whether the name of a tool, where it is defined or called, may be one that a wire does not take."""
-        whole = "_".join(self.names).replace("-", "_")  # much faster than the grammar of each
-        if whole and not (whole.isascii() and ("_" + whole).isidentifier()):
-            return True
-        return len(whole) > _SHORT_NAME and any(len(name) > _SHORT_NAME for name in self.names)
-
     def mark(self, hint: Item) -> None:
         """Looks at a mark for the cache."""
         ttl = hint.get("ttl", "5m")
@@ -75,6 +66,3 @@ class Reading(_reading.Reading):
         """The error for a part of the wire that lacks a member or has one of a wrong type."""
         message = f"{what} cannot be read: a member is missing or has the wrong type"
         return failure(message, path=pointer(path), adapter=self.adapter)
-
-
-_SHORT_NAME: Final = 64  # fits everywhere

@@ -5,7 +5,7 @@ In a schema that is enforced every object is closed, there is `anyOf` and no `on
 not enforced: they are said in the description instead.
 """
 
-from typing import Final
+from typing import Any, Final
 
 from interlingua.adapters._schema import (
     DEEPEST,
@@ -86,12 +86,11 @@ _FORMATS: Final = frozenset(
 
 def enforced(schema: Schema, loss: Loss, path: Path) -> Schema:
     """The schema in the dialect that is enforced."""
-    made = with_parts(
-        schema,
-        PLACES,
-        path,
-        lambda part, where: enforced(part, loss, where) if type(part) is dict and len(where) < DEEPEST else part,
-    )
+
+    def fitted(part: Any, where: Path) -> Any:
+        return enforced(part, loss, where) if type(part) is dict and len(where) < DEEPEST else part
+
+    made = with_parts(schema, PLACES, path, fitted)
     _close(made, loss, path)
     one_of_as_any_of(made, loss, path)
     gone: dict[str, Gone] = {name: LIMIT for name in _LIMITS if name in made}

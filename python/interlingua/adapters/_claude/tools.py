@@ -2,49 +2,12 @@
 
 from typing import Final
 
-from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import is_plain_name
-from interlingua.canonical.loss import Loss, Path
-
-TOOL: Final = frozenset(
-    (
-        "kind",
-        "name",
-        "description",
-        "input_schema",
-        "strict",
-        "side_effects",
-        "requires_workspace",
-        "cache",
-        "provider_state",
-        "format",
-        "adapter",
-        "definition",
-    )
-)
-"""The members of a tool that are known."""
-
-
-def keep_names(request: Item, reading: Reading, encoding: Item, longest: int) -> None:
-    """Keeps the names of tools that do not fit, of at most `longest` characters, and those that several tools have."""
-    if reading.has_odd_names() and (names := [name for name in reading.names if not is_plain_name(name, longest)]):
-        encoding["names"] = sorted(names)
-    tools: list[Item] = request.get("tools") or []
-    if len({tool["name"] for tool in tools}) == len(tools):
-        return
-    named = [tool.get("definition", tool).get("name") for tool in tools]
-    encoding["again"] = sorted({name for name in named if isinstance(name, str) and named.count(name) > 1})
-
+from interlingua.adapters._tools import report_idle
+from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- choice
-
-
-def drop_choice(choice: Item, loss: Loss) -> None:
-    """Reports a choice that goes because no tools are offered."""
-    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
-    loss.drop(_CHOICE, "combination", severity, "the target takes a choice only together with tools")
 
 
 def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
@@ -67,17 +30,11 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
             return choose("auto", "the chosen tool is not offered here", writing)
         else:
             fitted["name"] = writing.told_name(choice["name"], _CHOICE)
-    for name in choice:
-        if name not in _CHOICE_MEMBERS:
-            message = "a member that this version does not know"
-            writing.loss.drop((*_CHOICE, name), "unknown_field", "lost", message)
-        elif name not in fitted and not (name == "kind" and choice[name] == "function"):
-            writing.loss.drop((*_CHOICE, name), "tool_choice", "representation", "this choice has no such member")
+    report_idle(choice, fitted, writing.loss)
     return fitted
 
 
 _CHOICE: Final[Path] = ("tool_choice",)
-_CHOICE_MEMBERS: Final = frozenset(("type", "name", "names", "mode", "kind"))
 
 
 def choose(kind: str, message: str, writing: Writing) -> Item:

@@ -12,11 +12,12 @@ from interlingua.adapters._citations import (
     report_citation,
     said_of,
 )
-from interlingua.adapters._claude.blocks import Refused, report_opaque
+from interlingua.adapters._claude.blocks import Refused
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
 from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._messages import report_verbatim
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 
@@ -133,9 +134,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answers:
         raise Refused("unsupported_block", "the item has no form in this place")
-    if "cache" in block:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the item itself says how it is cached")
-    report_opaque(block, kind, writing, path)
+    report_verbatim(block, kind, writing, path)
     writing.marked(value)
     return value
 

@@ -10,11 +10,10 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
 from interlingua.adapters._members import (
     ANYTHING,
     COUNT,
@@ -44,6 +43,7 @@ from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
     body_of,
+    keep_names,
     keep_request,
     posted,
     refuser,
@@ -113,7 +113,7 @@ def from_wire_request(
     for name in _SETTINGS:
         if name in members.options and members.options[name] == _without_nulls(body[name]):
             record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
-    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
+    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)

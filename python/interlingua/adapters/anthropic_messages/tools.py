@@ -2,25 +2,21 @@
 
 from typing import Any, Final
 
+from interlingua.adapters import _built_in as built_in
 from interlingua.adapters._as_read import STRICT
-from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._claude.blocks import DECLARED, DESCRIPTION, NAME
+from interlingua.adapters._claude.blocks import DESCRIPTION, NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import TOOL, drop_choice, fitted_choice
-from interlingua.adapters._claude.values import UNREADABLE, named, string
-from interlingua.adapters._free_text import tool_as_function
+from interlingua.adapters._claude.tools import fitted_choice
+from interlingua.adapters._claude.values import named, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
-from interlingua.adapters._kit import Wire, report_beside_definition, report_foreign_state, report_unknown
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._schema import Schema, definitions, parts
-from interlingua.adapters._web_search import with_own_search
-from interlingua.adapters.anthropic_messages.built_in import TOOLS, built_in
-from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire, replayed
+from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
+from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing
-from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Path, pointer
+from interlingua.canonical.loss import Path
 
-Tool = dict[str, Any]
 Demands = tuple[int, int, int]
 
 # ---------------------------------------------------------------------------------------------- schemas that are enforced
@@ -112,8 +108,28 @@ _TOOL: Final = Row(
     same("strict", "strict", bool),
     Member("type", (), _not_read, lambda tool, writing, path: ABSENT),
     mark=CACHE,
-    beside=DECLARED,
+    beside=BESIDE,
 )
+
+# ---------------------------------------------------------------------------------------------- tools that the client runs
+
+
+def _client_run(kind: str, entry: dict[str, Any]) -> built_in.Tool:
+    row = Row({"type": kind, "name": entry["name"]}, same("strict", "strict", bool), mark=CACHE, beside=built_in.BESIDE)
+    return built_in.Tool(kind, entry, row)
+
+
+_CLIENT_RUN: Final = {kind: _client_run(kind, entry) for kind, entry in built_in.entries("anthropic_messages")}
+"""By their types on the wire (spec/adapters/anthropic_messages.md#anthropic-messages-built-in). Their calls and results are those
+of any tool."""
+
+
+def _built_in(definition: Wire) -> built_in.Tool | None:
+    """The built-in tool that a definition offers; None for any other tool of the provider."""
+    kind = definition.get("type")
+    tool = _CLIENT_RUN.get(kind) if isinstance(kind, str) else None
+    return tool if tool is not None and definition.get("name") == tool.name else None
+
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -124,16 +140,14 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
     kind = tool.get("type", _CUSTOM)
     if kind is not None and kind != _CUSTOM:
-        name = _defined_name(tool)
         string(kind)
         if "cache_control" in tool:
             reading.unusual = True
-        reading.names.add(name)
-        if (client_run := built_in(tool)) is not None:
+        if (client_run := _built_in(tool)) is not None:
             if tool.get("strict") is not None:
                 reading.unusual = True
             return client_run.read(tool, reading)
-        return {"kind": "provider", "name": name, "adapter": reading.adapter, "definition": tool}
+        return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a set of tools has no name
     if len(tool) == 3 and tool.keys() == _PLAIN:  # most tools
         name, description, schema = tool["name"], tool["description"], tool["input_schema"]
         if type(name) is str and name and type(description) is str and type(schema) is dict:
@@ -147,12 +161,6 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     if type(schema) is not dict or tool.get("strict") is not None or "type" in tool or not is_object(schema):
         reading.unusual = True
     return read_item(_TOOL, tool, {}, reading)
-
-
-def _defined_name(definition: Wire) -> str:
-    """The name of a tool that the provider defines; a set of tools has none and goes by its type."""
-    name = definition.get("name")
-    return name if isinstance(name, str) and name else string(definition["type"]) or "tool"
 
 
 def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, Any]:
@@ -185,40 +193,22 @@ def tool_choice_from_wire(choice: Wire, request: dict[str, Any]) -> dict[str, An
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> list[tuple[int]]:
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
     """The tools of a request; gives the position of each that is written."""
-    tools = request.get("tools")
-    of: list[tuple[int]] = []
-    if tools is None:
-        return of
-    wires: list[Wire] = []
+    if request.get("tools") is None:
+        return []
+    wires, of = write_tools(request, writing, _tool_to_wire, _read_definition)
     names: set[str] = set()
     strict: Demands | None = None
-    taken = not writing.lacks("supports_tools", "tools")
-    if taken:
-        tools = with_own_search(request, writing.endpoint, writing.loss)
-    for position, tool in enumerate(tools):
-        path = ("tools", position)
-        if not taken:
-            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-            continue
-        try:
-            wire = _function_to_wire(tool, writing, path) if "kind" not in tool else _tool_to_wire(tool, writing, path)
-        except UNREADABLE as problem:
-            raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
-        if wire is None:
-            continue
-        if isinstance(name := wire.get("name"), str):  # a set of tools has none
-            if name in names and not writing.had_twice(name):
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(name)
+    for wire, (position,) in zip(wires, of, strict=True):
+        path: Path = ("tools", position)
+        if type(name := wire.get("name")) is str:  # a set of tools has none
+            refuse_second(name, names, writing, path)
         if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
-        wires.append(wire)
-        of.append((position,))
-    if wires or not tools:
+    if wires or not request["tools"]:
         body["tools"] = wires
     return of
 
@@ -248,26 +238,16 @@ _DEMANDED: Final = (
 )
 
 
-def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    match tool["kind"]:
-        case "provider":
-            return _provider_tool_to_wire(tool, writing, path)
-        case "custom":
-            return _function_to_wire(tool_as_function(tool, writing.loss, path), writing, path)
-        case _:
-            return _function_to_wire(tool, writing, path)
-
-
 def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     """A tool that was read as one of the provider; None where it is a function by now."""
     encoding = writing.encoding_of(tool)
-    client_run = TOOLS.get(encoding[BUILT_IN]) if BUILT_IN in encoding else None
+    client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
     if client_run is None or not client_run.is_still(tool, encoding):
         return None
     return client_run.tell(item_to_wire(client_run.row, tool, writing, path), encoding)
 
 
-def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
         return definition
     if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
@@ -276,36 +256,11 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     return item_to_wire(_TOOL, tool, writing, path)
 
 
-def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
+    if definition.get("type", _CUSTOM) in (None, _CUSTOM):
         return None
-    definition: Wire = tool["definition"]
-    if definition.get("type", "custom") in (None, "custom"):
-        writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
-        return None
-    if (client_run := built_in(definition)) is not None:
-        message = "the tool is read back as what its definition says"
-        seen = client_run.read(definition, writing.reader())
-        writing.loss.replace(path, seen, "unsupported_value", "representation", message)
-        writing.marked(definition)
-        return definition
-    name = _defined_name(definition)
-    if name != tool["name"]:
-        writing.loss.replace((*path, "name"), name, "name_rewritten", "representation", "the definition names the tool")
-    if "cache" in tool:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the definition itself says how it is cached")
-    report_beside_definition(tool, writing.loss, path)
-    state = tool.get("provider_state")
-    if state is not None:
-        report_foreign_state(tool, writing.endpoint, writing.loss, path)
-        if writing.endpoint.owns(state):
-            # a copy: what is verbatim stays the caller's
-            definition = dict(definition)
-            replayed(state, definition, writing, path)
-    report_unknown(tool, TOOL, writing.loss, path)
     writing.marked(definition)
-    return definition
+    return tool_from_wire(definition, writing.reader())
 
 
 def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -342,7 +297,7 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
 
 def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: Writing) -> None:
     if choice is not None:
-        drop_choice(choice, writing.loss)
+        report_toolless(choice, writing.loss)
     if parallel is not None:
         writing.loss.drop(
             ("parallel_tool_calls",), "combination", "representation", "the target takes it only together with tools"

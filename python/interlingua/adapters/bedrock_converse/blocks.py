@@ -17,7 +17,6 @@ from interlingua.adapters._claude.blocks import (
     out_of_place,
     plain_call,
     refuse_thinking,
-    report_opaque,
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
@@ -32,6 +31,7 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._messages import OF_OPAQUE, report_verbatim
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
     Block,
@@ -311,6 +311,9 @@ def _may_stand(kind: str, place: str) -> bool:
     return place in _PLACES.get(kind, (USER, ASSISTANT))
 
 
+_OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
+
+
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     if not writing.endpoint.owns(block):
         raise Refused("foreign_state", "an item of another provider has no meaning here")
@@ -320,7 +323,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
-    report_opaque(block, kind, writing, path)
+    report_verbatim(block, kind, writing, path, _OPAQUE)
     writing.marked(value)
     return value
 

@@ -11,7 +11,6 @@ from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._claude.tools import keep_names
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
 from interlingua.adapters._estimates import Range
@@ -19,6 +18,7 @@ from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     arguments_text,
+    is_plain_name,
     parse_arguments,
     report_foreign_state,
 )
@@ -44,7 +44,15 @@ from interlingua.adapters._members import (
 from interlingua.adapters._options import lay_over
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import body_of, keep_request, posted, refuser, request_writer, unmeasured
+from interlingua.adapters._requests import (
+    body_of,
+    keep_names,
+    keep_request,
+    posted,
+    refuser,
+    request_writer,
+    unmeasured,
+)
 from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
@@ -178,7 +186,7 @@ def from_wire_request(
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if not request.get("tools") and reading.has_calls():
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
-    keep_names(request, reading, encoding, LONGEST_TOOL_NAME)
+    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):

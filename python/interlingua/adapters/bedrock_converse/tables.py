@@ -96,6 +96,7 @@ class Writing(claude.Writing):
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cachePoint")
+        self.marks_definitions = True
         self.documents: list[tuple[Wire, Path]] = []  # those of user messages
         self.fillers: list[tuple[Path, Path, Wire]] = []  # blocks before which a text has to stand
         self.tools_used: dict[str, None] = {}  # wire names of the calls in the conversation, in order

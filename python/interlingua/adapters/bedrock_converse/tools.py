@@ -3,33 +3,17 @@
 from typing import Any, Final
 
 from interlingua.adapters._as_read import STRICT
-from interlingua.adapters._claude.blocks import DECLARED, NAME
+from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import (
-    TOOL,
-    choose,
-    drop_choice,
-    fitted_choice,
-)
+from interlingua.adapters._claude.tools import choose, fitted_choice
 from interlingua.adapters._claude.values import UNREADABLE
-from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._items import ABSENT, Row, by_rule, inside, laid_over, read_item, write_item
-from interlingua.adapters._kit import (
-    Wire,
-    report_beside_definition,
-    report_foreign_state,
-    report_own_state,
-    report_parallel,
-    report_unknown,
-)
+from interlingua.adapters._items import ABSENT, Row, by_rule, inside, read_item, write_item
+from interlingua.adapters._kit import Wire, report_parallel
 from interlingua.adapters._members import Members
+from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
-from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Path, pointer
-
-Tool = dict[str, Any]
+from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- rows
 
@@ -72,7 +56,7 @@ _TOOL: Final = Row(
             by_rule("strict", ("strict",), bool, _write_strict, soft=True),
         ),
     ),
-    beside=(*DECLARED, "cache"),
+    beside=(*BESIDE, "cache"),
 )
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -136,10 +120,8 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         if kind is None:
             raise KeyError("toolSpec")
         inner = wire[kind]
-        name = inner.get("name") if isinstance(inner, dict) else None
-        named = name if isinstance(name, str) and name else kind or "tool"
         reading.unusual = True
-        return {"kind": "provider", "name": named, "adapter": reading.adapter, "definition": wire}
+        return of_provider(wire, reading.endpoint, inner.get("name") if isinstance(inner, dict) else None, kind)
     spec = wire["toolSpec"]
     if len(wire) == 1 and type(spec) is dict and spec.keys() == _PLAIN:  # most tools
         name, description, schema = spec["name"], spec["description"], spec["inputSchema"]
@@ -181,77 +163,45 @@ def _choice_from_wire(choice: Any) -> dict[str, Any] | None:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire] | None, list[tuple[int]]]:
+def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire] | None, Of]:
     """The tools of a request, marks for the cache among them, None when it says nothing of tools; and the position of the tool
     that each of these is of."""
-    tools = request.get("tools")
-    of: list[tuple[int]] = []
+    tools: list[Tool] | None = request.get("tools")
+    of: Of = []
     if tools is None:
         return None, of
     wires: list[Wire] = []
     names: set[str] = set()
-    for position, tool in enumerate(tools):
-        path: Path = ("tools", position)
-        if writing.lacks("supports_tools", "tools"):
-            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-            continue
-        try:
-            wire = _tool_to_wire(tool, writing, path)
-        except UNREADABLE as problem:
-            raise InvalidRequest("the tool lacks a member or has one of a wrong type", path=pointer(path)) from problem
-        if wire is None:
-            continue
+    for wire, place in zip(*write_tools(request, writing, _tool_to_wire, _read_definition), strict=True):
+        position = place[0]
+        tool = tools[position]
         if tool.get("kind") != "provider":
-            if tool["name"] in names and not writing.had_twice(tool["name"]):
-                raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
-            names.add(tool["name"])
+            refuse_second(tool["name"], names, writing, ("tools", position))
         wires.append(wire)
-        of.append((position,))
-        if "cache" in tool and (mark := writing.mark(tool["cache"], path)) is not None:
+        of.append(place)
+        if "cache" in tool and (mark := writing.mark(tool["cache"], ("tools", position))) is not None:
             wires.append(mark)
-            of.append((position,))
+            of.append(place)
     return wires, of
 
 
-def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    match tool.get("kind", "function"):
-        case "provider":
-            return _provider_tool_to_wire(tool, writing, path)
-        case "custom":
-            return write_item(_TOOL, tool_as_function(tool, writing.loss, path), writing, path)
-        case _ if len(tool) == 3 and tool.keys() == _SAID and tool["description"] and is_object(tool["input_schema"]):
-            name = writing.told_name(tool["name"], path)  # most tools
-            schema = {"json": tool["input_schema"]}
-            return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
-        case _:
-            return write_item(_TOOL, tool, writing, path)
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    if len(tool) == 3 and tool.keys() == _SAID and tool["description"] and is_object(tool["input_schema"]):
+        name = writing.told_name(tool["name"], path)  # most tools
+        schema = {"json": tool["input_schema"]}
+        return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
+    return write_item(_TOOL, tool, writing, path)
 
 
 def _never_strict(tool: Tool, writing: Writing) -> bool:
     return writing.lacks("supports_structured_output", STRICT)
 
 
-def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    definition = tool.get("definition")
-    if tool.get("adapter") != writing.endpoint.adapter or not isinstance(definition, dict) or not definition:
-        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
+    if not definition or "cachePoint" in definition:
         return None
-    again = _tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
-    if again.get("kind") != "provider" or "cachePoint" in definition:
-        writing.loss.drop(path, "provider_tool", "lost", "the definition is that of no tool of the provider")
-        return None
-    if again["name"] != tool["name"]:
-        writing.loss.replace(
-            (*path, "name"), again["name"], "name_rewritten", "representation", "the definition names the tool"
-        )
-    report_beside_definition(tool, writing.loss, path)
     writing.marked(definition)
-    report_unknown(tool, TOOL, writing.loss, path)
-    report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    state = writing.owned(tool)
-    report_own_state(state, writing.loss, path)
-    fields = state.get("fields")
-    return laid_over(definition, fields, writing, (*path, "provider_state", "fields")) if fields else definition
+    return _tool_from_wire(definition, writing.reader())
 
 
 # ---------------------------------------------------------------------------------------------- choice
@@ -264,7 +214,7 @@ def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing)
     if choice is None:
         return None
     if not tools:
-        drop_choice(choice, writing.loss)
+        report_toolless(choice, writing.loss)
         return None
     if choice["type"] == "none":
         fitted = choose("auto", "the target cannot forbid calls while tools are given", writing)

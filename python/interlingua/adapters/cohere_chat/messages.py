@@ -12,6 +12,8 @@ from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import (
     OF_MESSAGE,
     OF_RESULT,
+    Members,
+    as_one,
     fill,
     finish,
     fold_role,
@@ -19,7 +21,6 @@ from interlingua.adapters._messages import (
     other_members,
     read_messages,
     report_beside,
-    report_joined,
     report_moves,
     report_order,
     result_message,
@@ -299,42 +300,38 @@ def cites_nothing(citation_options: Any) -> bool:
 
 def _said_to_wire(content: list[Block], path: Path, writing: Writing, *, answer: bool) -> Wire:
     """An assistant's message: parts, the plan before calls, and calls."""
-    calls = [index for index, block in enumerate(content) if is_call(block, writing)]
-    others = [index for index in range(len(content)) if index not in calls] if calls else list(range(len(content)))
-    planned = [index for index in others if _is_planned(content[index], writing, calls=bool(calls) and not answer)]
-    wire: Wire = {"role": ASSISTANT}
-    parts: list[Wire] = []
-    places: dict[int, int] = {}  # of the parts
-    texts: dict[int, str] = {}  # of the plan
-    stands: list[int] = []
-    for index in others:
-        if index in planned:
+    calls = any(is_call(block, writing) for block in content)
+    members: Members = {"content": [], PLAN: [], "tool_calls": []}
+    for index, block in enumerate(content):
+        where = (*path, index)
+        if is_call(block, writing):
+            members["tool_calls"].append((index, call_to_wire(block, where, writing)))
             continue
-        block = content[index]
         if calls and block.get("text") == "" and writing.encoding_of(block).get("place") == _BESIDE:
             part: Wire | None = {"type": "text", "text": ""}  # which the provider takes, as recorded requests show
         else:
-            part = part_to_wire(_uncited(block), (*path, index), writing, ASSISTANT)
-        if part is not None and calls and not answer and _stands_for_another(part, block):
-            texts[index] = part["text"]
-        elif part is not None:
-            places[index] = len(parts)
-            parts.append(part)
-            stands.append(index)
+            part = part_to_wire(_uncited(block), where, writing, ASSISTANT)
+        if part is None:
+            continue
+        before_calls = calls and not answer
+        if _is_planned(block, writing, calls=before_calls) or (before_calls and _stands_for_another(part, block)):
+            members[PLAN].append((index, part["text"]))
+        else:
+            members["content"].append((index, part))
+    wire: Wire = {"role": ASSISTANT}
+    parts, plan = members["content"], members[PLAN]
     if parts or (answer and not calls):
-        wire["content"] = _content(parts, answer=answer)
-    plan = _plan_to_wire(content, planned, texts, path, writing)
-    if plan is not None:
-        wire[PLAN] = plan[1]
-        stands.append(plan[0])
+        wire["content"] = _content([part for _, part in parts], answer=answer)
+    if plan:
+        wire[PLAN] = joined(plan)
+        members[PLAN] = plan = as_one(plan, wire[PLAN], path, writing)
     if calls:
-        wire["tool_calls"] = [call_to_wire(content[index], (*path, index), writing) for index in calls]
-        stands += calls
-    said = [*places, *([plan[0]] if plan is not None else [])]
-    cited = {index: content[index]["citations"] for index in said if content[index].get("citations")}
+        wire["tool_calls"] = [call for _, call in members["tool_calls"]]
+    cited = {index: content[index]["citations"] for index, _ in parts + plan if content[index].get("citations")}
+    places = {index: place for place, (index, _) in enumerate(parts)}
     if citations := citations_to_wire(cited, places, path, writing):
         wire["citations"] = citations
-    report_order(stands, path, writing)
+    report_order(members, path, writing)
     return wire
 
 
@@ -351,21 +348,6 @@ def _is_planned(block: Block, writing: Writing, *, calls: bool) -> bool:
 def _stands_for_another(part: Wire, block: Block) -> bool:
     """Whether a part is a text in the place of a block that was left out."""
     return part.keys() == _TEXT_PART and block["type"] != "text" and part is not block.get("value")
-
-
-def _plan_to_wire(
-    content: list[Block], planned: list[int], texts: dict[int, str], path: Path, writing: Writing
-) -> tuple[int, str] | None:
-    """Block and text of the plan; several texts are one, which is reported."""
-    for index in planned:
-        part = part_to_wire(_uncited(content[index]), (*path, index), writing, ASSISTANT)
-        if part is not None:
-            texts[index] = content[index]["text"]
-    if not texts:
-        return None
-    whole = joined(sorted(texts.items()))
-    report_joined(sorted(texts), whole, path, writing)
-    return min(texts), whole
 
 
 def _uncited(block: Block) -> Block:

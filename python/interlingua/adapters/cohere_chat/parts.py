@@ -6,7 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, read_item, text, write_item
+from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, located, model_refused
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, report_beside
@@ -98,13 +98,6 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
 
 def _refuse(kind: str) -> Any:
     raise TypeError(kind)
-
-
-def opaque(value: Any, kind: str, reading: Reading) -> Block:
-    """An item of the wire, kept whole."""
-    if type(value) is not dict:
-        raise TypeError(kind)
-    return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire

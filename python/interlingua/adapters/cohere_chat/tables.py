@@ -86,10 +86,6 @@ class Writing(_writing.Writing):
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
 
-    def had_twice(self, name: str) -> bool:
-        """Whether two tools had this name when they were read."""
-        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
-
     def fits_name(self, name: str) -> bool:
         """Whether the wire takes the name of a tool."""
         return is_name(name)

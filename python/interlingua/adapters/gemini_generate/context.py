@@ -24,15 +24,17 @@ class Reading(_reading.Reading):
     """What a reader carries: which call of the latest turn waits for its result.
 
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
+    `offered` are the positions of the tools that each item of the wire holds.
     `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
     `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_waiting", "prefix", "silent", "unsigned")
+    __slots__ = ("_waiting", "offered", "prefix", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         super().__init__(endpoint, ids)
         self.prefix = prefix
+        self.offered: list[range] = []
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
         self._waiting: list[tuple[str | None, str, str]] = []

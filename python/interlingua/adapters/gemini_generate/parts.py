@@ -19,7 +19,7 @@ from interlingua.adapters._kit import (
     parse_arguments,
 )
 from interlingua.adapters._media import KINDS
-from interlingua.adapters._messages import OF_OPAQUE, OF_TEXT, report_beside
+from interlingua.adapters._messages import OF_TEXT, report_beside, report_verbatim
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -444,10 +444,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
     kind = kind_of(value)
     if _is_out_of_place(block, kind, place, writing):
         return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
-    if kind != block.get("kind"):
-        writing.loss.replace((*path, "kind"), kind, "name_rewritten", "representation", "the item itself says its kind")
-    # the item is verbatim: what its block says beside it has no place in it
-    report_beside(block, OF_OPAQUE, writing, path)
+    report_verbatim(block, kind, writing, path)
     return value
 
 

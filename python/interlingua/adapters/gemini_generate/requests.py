@@ -77,14 +77,13 @@ from interlingua.adapters.gemini_generate.tables import (
 )
 from interlingua.adapters.gemini_generate.tools import (
     CHOICE,
-    are_plain,
+    Offered,
     choice_from_wire,
     choice_to_wire,
     fitted,
     is_mode,
     is_taken,
     json_schema,
-    refuse_one_name,
     tools_from_wire,
     tools_to_wire,
 )
@@ -114,16 +113,20 @@ def from_wire_request(
     names: dict[str, str] = {}
     body = in_first_names(given, _ROWS, names)
     reading = Reading(endpoint, ids)
-    contents = body.get("contents")
     encoding: dict[str, Any] = {"snake": names} if names else {}
-    if type(contents) is dict:
-        contents, encoding["contents"] = [contents], "object"
+    for name in ("contents", "tools"):
+        if type(body.get(name)) is dict:
+            body = dict(body)
+            body[name] = [body[name]]
+            encoding[name] = "object"
+    contents = body.get("contents")
     if type(contents) is not list:
         raise InvalidWire("contents must be a list", path="/contents", adapter=endpoint.adapter)
     messages: list[dict[str, Any]] = []
     if body.get("systemInstruction") is not None:
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
+    contents_may, reading.unusual = reading.unusual, False
     members = Members(body, endpoint, reading)
     members.read(_ROWS, _APART)
     request = members.request
@@ -137,10 +140,13 @@ def from_wire_request(
     ):
         encoding["call_first"] = True
     keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
-    if reading.unusual:
+    if contents_may:
         note_disorder(messages, RESULTS, endpoint.state)
     model = (request.get("model") or "").partition(":")[2]
-    if may_differ(reading.unusual or (reading.unsigned and demands_signatures(endpoint, model))):
+    if request.get("tools") and may_differ(reading.unusual):
+        offered = Offered(body["tools"], reading.offered)
+        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss()), read=offered)
+    if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
         read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
@@ -252,7 +258,7 @@ def _is_tier(value: str, _: Wire) -> bool:
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
-    tools = tools_from_wire(value, members.reading)
+    tools = tools_from_wire(value, members.reading) if type(value) is list else None
     if tools is not None:
         members.request["tools"] = tools
     return tools is not None
@@ -300,14 +306,15 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     writing = Writing(request, endpoint, loss, model)
     encoding = writing.encoding
     body: Wire = {}
-    refuse_one_name(request, writing)
     contents_to_wire(request, body, writing)
+    tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
-    if encoding.get("contents") == "object" and len(body["contents"]) == 1:
-        body["contents"] = body["contents"][0]
+    for name in ("contents", "tools"):
+        if encoding.get(name) == "object" and len(body.get(name) or ()) == 1:
+            body[name] = body[name][0]
     if names := encoding.get("snake"):
         body = in_their_names(body, names)
     if not writing.same_origin:
@@ -335,8 +342,7 @@ _WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    """Writes the members beside the contents."""
-    tools_to_wire(request, body, writing)
+    """Writes the members beside contents and tools."""
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
@@ -538,7 +544,7 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
 
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=_read_model, says=("model",)),
-    "tools": Row(LIST, read=_read_tools, says=("tools",), plain=are_plain),
+    "tools": Row(LIST, read=_read_tools),
     "toolConfig": Row(
         {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
@@ -577,7 +583,7 @@ _ROWS: Final[Rows] = {
 }
 _APART: Final = ("contents", "systemInstruction")
 _PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, _APART, _members_to_wire, Writing, free=True)
+_BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:

@@ -7,18 +7,11 @@ with an equal inside that part are rewritten, the others are left out, said in t
 """
 
 from decimal import Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._free_text import tool_as_function
-from interlingua.adapters._kit import (
-    PROVIDER_TOOL_MEMBERS,
-    BiMap,
-    Wire,
-    report_beside_definition,
-    report_foreign_state,
-    report_unknown,
-    within,
-)
+from interlingua.adapters._as_read import imprint
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, tool_name, write_item
+from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._schema import (
     DEEPEST,
     LIMIT,
@@ -37,11 +30,20 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._web_search import with_own_search
-from interlingua.adapters.gemini_generate.context import Reading, Writing, members_to_wire, report_cache
-from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, SNAKE, TYPE_NUMBERS, camelised
-from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Loss, Path, pointer
+from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._tools import (
+    BESIDE,
+    DESCRIPTION,
+    Tool,
+    of_provider,
+    refuse_second,
+    report_unmade,
+    write_tools,
+)
+from interlingua.adapters._verbatim import Items, keep_spelt, may_differ
+from interlingua.adapters.gemini_generate.context import Reading, Writing
+from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
+from interlingua.canonical.loss import Loss, Path
 
 # ---------------------------------------------------------------------------------------------- schemas, from the wire
 
@@ -119,16 +121,18 @@ def _fits(schema: Any, level: int) -> bool:
     members: Schema = schema
     for name, value in members.items():
         kind = type(value)
-        if not (kind is _PLAIN.get(name) or _takes(name, value)):
-            return False
-        if kind is not dict and kind is not list:
-            continue
-        place = _PLACES.get(name)
-        if place is None:
-            continue
-        for part in (value,) if place == SINGLE else value if place == LISTED else value.values():
-            if not _fits(part, level + 1):
+        if kind is not _PLAIN.get(name):
+            if not (value in _TYPES if kind is str and name == "type" else _takes(name, value)):
                 return False
+        elif kind is dict:
+            place = _PLACES[name]
+            for part in (value,) if place == SINGLE else value.values():
+                if not _fits(part, level + 1):
+                    return False
+        elif kind is list and name != "enum":
+            for part in value:
+                if not _fits(part, level + 1):
+                    return False
     return True
 
 
@@ -252,87 +256,102 @@ def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
     return made
 
 
-Tool = dict[str, Any]
-
 # ---------------------------------------------------------------------------------------------- tools, from the wire
 
-_FUNCTION: Final = frozenset(("name", "description", "parameters", "parametersJsonSchema"))
+
+def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
+    raise TypeError("a schema must be an object")
 
 
-def tools_from_wire(value: Any, reading: Reading) -> list[Tool] | None:
-    """The tools; None for what is not shaped as the wire documents it."""
+def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
+    schema = tool.get("input_schema")
+    where = (*path, "input_schema")
+    return ABSENT if schema is None else rooted(fitted(schema, writing.loss, where), writing.loss, where)
+
+
+def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
+    """The parameters as the provider's own Schema object, which is not written."""
+    if type(raw) is not dict or "input_schema" in tool:
+        raise TypeError("parameters")
+    tool["input_schema"] = json_schema(raw)
+
+
+_SCHEMA: Final = Member("parametersJsonSchema", ("input_schema",), _not_read, _write_schema)
+_SCHEMA.plain = dict
+_FUNCTION: Final = Row(
+    {},
+    tool_name(),
+    DESCRIPTION,
+    _SCHEMA,
+    Member("parameters", (), _read_parameters, lambda tool, writing, path: ABSENT),
+    beside=BESIDE,
+)
+_FUNCTIONS: Final = "functionDeclarations"
+
+
+def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
+    """The tools; None for what is not shaped as the wire documents it, or says nothing."""
     found: list[Tool] = []
-    for item in value if type(value) is list else [value]:
-        if type(item) is not dict or "" in item:
-            return None
-        for name, definition in camelised(item).items():
-            if name != "functionDeclarations":
-                found.append({"kind": "provider", "name": name, "adapter": reading.adapter, "definition": {name: definition}})  # fmt: skip
-                continue
-            for function in definition if type(definition) is list else [definition]:
-                tool = _function_from_wire(function, reading)
-                if tool is None:
-                    return None
-                found.append(tool)
-    return found
+    kept: list[Spelt] = []
+    lists = 0
+    try:
+        for item in value:
+            spelt: Spelt = {}
+            before = len(found)
+            for name, definition in _camelised(item, reading).items():
+                if definition is None:
+                    spelt[f"/{name}"] = {"raw": None}
+                elif name != _FUNCTIONS:
+                    found.append(of_provider({name: definition}, reading.endpoint, name))
+                else:
+                    functions = definition if type(definition) is list else [definition]
+                    found += [
+                        _function_from_wire(function, f"/{name}/{position}", spelt, reading)
+                        for position, function in enumerate(functions)
+                    ]
+                    lists += 1
+                    reading.unusual = reading.unusual or functions is not definition or not functions or lists > 1
+            # functions stand in one object, each other tool in one of its own
+            reading.unusual = reading.unusual or len(item) - len([one for one in item.values() if one is None]) != 1
+            reading.offered.append(range(before, len(found)))
+            kept.append(spelt)
+    except (KeyError, TypeError):
+        return None
+    if not may_differ(reading.unusual):
+        for spelt, held in zip(kept, reading.offered, strict=True):
+            keep_spelt(found[held.start], spelt, reading.endpoint)
+    return found or None
 
 
-def _function_from_wire(function: Any, reading: Reading) -> Tool | None:
-    if type(function) is not dict:
-        return None
-    members = camelised(function)
-    name, description = members.get("name"), members.get("description")
-    if type(name) is not str or not name or ("parameters" in members and "parametersJsonSchema" in members):
-        return None
-    tool: Tool = {"name": name}
-    if type(description) is str:
-        tool["description"] = description
-    elif description is not None:
-        return None
-    schema = members.get("parametersJsonSchema")
-    if schema is None and (parameters := members.get("parameters")) is not None:
-        schema = json_schema(parameters)
-    if type(schema) is dict:
-        tool["input_schema"] = schema
-    elif schema is not None:
-        return None
-    if not within(members, _FUNCTION):
-        fields = {key: item for key, item in members.items() if key not in _FUNCTION}
-        tool["provider_state"] = reading.state(fields=fields)
+def _camelised(item: Any, reading: Reading) -> Wire:
+    if type(item) is not dict or "" in item:
+        raise TypeError("an object is missing")
+    named = camelised(item)
+    reading.unusual = reading.unusual or named is not item
+    return named
+
+
+def _function_from_wire(function: Any, place: str, spelt: Spelt, reading: Reading) -> Tool:
+    """A function; `spelt` gets how its parameters came, where all else is written so."""
+    wire = _camelised(function, reading)
+    tool = read_item(_FUNCTION, wire, {}, reading)
+    schema = tool.get("input_schema", _PLAIN_OBJECT)
+    reading.unusual = reading.unusual or schema.get("type") != "object" or not _fits(schema, 0)
+    if (parameters := wire.get("parameters")) is not None and not reading.unusual:
+        written = {**wire, "parametersJsonSchema": schema}
+        del written["parameters"]
+        known = imprint(written, "wire")
+        spelt[f"{place}/parameters"] = {"raw": parameters, "written": known}
+        spelt[f"{place}/parametersJsonSchema"] = {"written": known}
     return tool
 
 
-def are_plain(tools: list[Any], _: Wire) -> bool:
-    """Whether tools are written as they came: functions in one list, with objects that the wire takes, or others."""
-    lists = 0
-    for tool in tools:
-        if type(tool) is not dict or len(tool) != 1 or not SNAKE.isdisjoint(tool):
-            return False
-        functions = tool.get("functionDeclarations", _OTHERS)
-        if type(functions) is not list or not functions:
-            return False
-        lists += functions is not _OTHERS
-        for function in functions:
-            if type(function) is not dict or "parameters" in function or not SNAKE.isdisjoint(function):
-                return False
-            schema = function.get("parametersJsonSchema", _PLAIN_OBJECT)
-            if type(function.get("description", "")) is not str or not (
-                _fits(schema, 0) and schema.get("type") == "object"
-            ):
-                return False
-    return lists < 2
-
-
 _PLAIN_OBJECT: Final[Schema] = {"type": "object"}
-_OTHERS: Final[list[Any]] = [{}]
 
 
 def is_mode(value: Any, _: Wire) -> bool:
     """Whether a mode stands alone, and is written as it came."""
     return type(value) is str and value in _MODES.back
-
-
-_MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
 
 
 def choice_from_wire(config: Wire) -> tuple[dict[str, Any] | None, Wire]:
@@ -371,107 +390,73 @@ def choice_from_wire(config: Wire) -> tuple[dict[str, Any] | None, Wire]:
 CHOICE: Final = ("mode", "allowedFunctionNames")
 """The members of a `functionCallingConfig` that are the choice."""
 
+_MODES: Final = BiMap({"auto": "AUTO", "none": "NONE", "required": "ANY"})
+
 # ---------------------------------------------------------------------------------------------- tools, to the wire
 
 
-def refuse_one_name(request: dict[str, Any], writing: Writing) -> None:
-    """Raises `InvalidRequest` for two functions of one name, unless they came so."""
-    names: set[str] = set()
-    for position, tool in enumerate(request.get("tools") or ()):
-        if tool.get("kind") == "provider":
-            continue
-        if tool["name"] in names and not writing.had_twice(tool["name"]):
-            path = pointer(("tools", position, "name"))
-            raise InvalidRequest("two tools have one name; give each its own", path=path)
-        names.add(tool["name"])
-
-
-def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
-    """Writes the tools: all functions in one object, each tool of the provider's own in another."""
-    if not request.get("tools"):
+def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: "Offered | None" = None) -> None:
+    """Writes the tools: all functions in one object, each tool of the provider's own in another. `read` are those of the request
+    from which they were just read."""
+    tools: list[Tool] | None = request.get("tools")
+    if not tools:
         return
-    if writing.lacks("supports_tools", "tools"):
-        for position in range(len(request["tools"])):
-            writing.loss.drop(("tools", position), "unsupported_model", "lost", "the model takes no tools")
-        return
-    tools: list[Tool] = with_own_search(request, writing.endpoint, writing.loss)
     wires: list[Wire] = []
+    of: list[list[int]] = []
     functions: list[Wire] = []
-    open_run = False  # whether the functions still stand together
-    behind: int | None = None  # the first tool behind the functions
-    moves: list[int] = []
-    for position, tool in enumerate(tools):
-        path: Path = ("tools", position)
-        if tool.get("kind", "function") == "provider":
-            definition = _provider_tool_to_wire(tool, writing, path)
-            if definition is not None:
-                wires.append(definition)
-                open_run = False
-                if functions and behind is None:
-                    behind = position
+    home = 0  # of the functions
+    moved: list[int] = []
+    names: set[str] = set()
+    for wire, (position,) in zip(*write_tools(request, writing, _function_to_wire, _read_definition), strict=True):
+        tool = tools[position]
+        if tool.get("kind") == "provider":
+            wires.append(wire)
+            of.append([position])
             continue
+        refuse_second(tool["name"], names, writing, ("tools", position))
         if not functions:
-            wires.append({"functionDeclarations": functions})
-            open_run = True
-        elif not open_run:
-            moves.append(position)
-        functions.append(_function_to_wire(tool, writing, path))
-    if wires:
-        body["tools"] = wires
-    for position in moves:
-        message = "all functions stand together"
-        writing.loss.move(("tools", position), ("tools", behind or 0), "reordered", "representation", message)
+            home = len(wires)
+            wires.append({_FUNCTIONS: functions})
+            of.append([])
+        elif home + 1 < len(wires):
+            moved.append(position)
+        functions.append(wire)
+        of[home].append(position)
+    items = Items(tools, "tools", writing.endpoint, writing.loss, joined=True)
+    if read is not None:
+        items.keep(read.items, read.made, wires, of)
+    elif wires:
+        body["tools"] = items.put_back(wires, of)
+        if moved and sum(_FUNCTIONS in camelised(wire) for wire in body["tools"]) < 2:  # they do not go as they came
+            for position in moved:
+                to, message = of[home + 1][0], "all functions stand together"
+                writing.loss.move(("tools", position), ("tools", to), "reordered", "representation", message)
+
+
+class Offered(NamedTuple):
+    """What tools were just read from, and the positions of those that each of it held."""
+
+    items: list[Wire]
+    made: list[range]
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if tool.get("kind") == "custom":
-        tool = tool_as_function(tool, writing.loss, path)
-    wire: Wire = {"name": writing.told_name(tool["name"], path)}
-    if tool.get("description") is not None:
-        wire["description"] = tool["description"]
-    schema = tool.get("input_schema")
-    if schema is not None:
-        where = (*path, "input_schema")
-        wire["parametersJsonSchema"] = rooted(fitted(schema, writing.loss, where), writing.loss, where)
-    loss = writing.loss
-    if tool.get("strict"):
-        loss.drop((*path, "strict"), "unsupported_field", "weakened", "the wire has no switch of single tools")
-    if within(tool, _SIMPLE):
-        return wire
-    for name in ("format", "adapter", "definition"):
-        if name in tool:
-            loss.drop((*path, name), "unsupported_field", "weakened", "a function has no such member")
-    return _finished(tool, wire, _FUNCTION, writing, path)
+    if len(tool) == 3 and tool.keys() == _SAID and tool["description"] is not None:
+        schema = tool["input_schema"]
+        if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
+            name = writing.told_name(tool["name"], path)
+            return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
+    return write_item(_FUNCTION, tool, writing, path)
 
 
-_SIMPLE: Final = frozenset(("name", "description", "input_schema", "strict", "side_effects", "requires_workspace"))
+_SAID: Final = {"name", "description", "input_schema"}
 
 
-def _finished(tool: Tool, wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> Wire:
-    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
-    report_cache(tool, writing, path)
-    report_foreign_state(tool, writing.endpoint, writing.loss, path)
-    members_to_wire(writing.owned(tool), wire, said, writing, path)
-    return wire
-
-
-def _provider_tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
-    definition = tool.get("definition")
-    if tool.get("adapter") != writing.endpoint.adapter or type(definition) is not dict or len(definition) != 1:
-        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
+    named = camelised(definition)
+    if len(named) != 1 or _FUNCTIONS in named or None in named.values():
         return None
-    name = next(iter(camelised(definition)))
-    if name == "functionDeclarations":
-        writing.loss.drop(path, "provider_tool", "lost", "functions are tools of their own")
-        return None
-    if name != tool["name"]:
-        writing.loss.replace((*path, "name"), name, "name_rewritten", "representation", "the definition names the tool")
-    if name not in definition:
-        writing.loss.replace((*path, "definition"), camelised(definition), "name_rewritten", "representation", "the first spelling")  # fmt: skip
-    report_beside_definition(tool, writing.loss, path)
-    # the definition is verbatim: what stands beside it has no place in it
-    _finished(tool, {}, frozenset((writing.owned(tool).get("fields") or {}).keys()), writing, path)
-    return dict(camelised(definition))
+    return of_provider(named, writing.endpoint, next(iter(named)))
 
 
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -482,8 +467,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     # tools that are not shaped as documented are an option, and may well be what is chosen
     unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
     if not (known and "tools" in body) and not unread:
-        severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
-        loss.drop(("tool_choice",), "combination", severity, "the target takes a choice only together with functions")
+        message = "the target takes a choice only together with functions"
+        report_unmade(choice, loss, "combination", message)
         return
     if len(choice) == 1 and (word := _MODES.there.get(choice["type"])) is not None:
         body["toolConfig"] = {"functionCallingConfig": {"mode": word}}

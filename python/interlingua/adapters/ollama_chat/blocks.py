@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import parse_data_uri
 from interlingua.adapters._media import (
     BYTES,
@@ -18,13 +19,6 @@ from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
-
-
-def opaque(value: Any, kind: str, reading: Reading) -> Block:
-    """An item of the wire, kept whole."""
-    if not isinstance(value, dict):
-        raise TypeError(value)
-    return {"type": "opaque", **reading.endpoint.state(), "kind": kind, "value": value}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -12,6 +12,8 @@ from interlingua.adapters._messages import (
     OF_RESULT,
     OF_TEXT,
     OF_THINKING,
+    Members,
+    as_one,
     fill,
     finish,
     fold_role,
@@ -22,7 +24,6 @@ from interlingua.adapters._messages import (
     read_messages,
     report_beside,
     report_empty,
-    report_joined,
     report_moves,
     report_order,
     result_message,
@@ -89,7 +90,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     role, content = message["role"], message["content"]
     if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
         return usual
-    role = fold_role(role, path, writing)
+    role = fold_role(message["role"], path, writing)
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
     else:
@@ -113,20 +114,6 @@ def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire 
 
 
 _MENDED: Final = ("developer", "tool")
-_Placed = list[tuple[int, Any]]
-"""What stands in a member of the wire, each with the position of its block."""
-
-
-class _Members:
-    """The blocks of one message, sorted into the members of the wire."""
-
-    __slots__ = ("calls", "images", "texts", "thoughts")
-
-    def __init__(self) -> None:
-        self.thoughts: _Placed = []
-        self.images: _Placed = []
-        self.texts: _Placed = []
-        self.calls: _Placed = []
 
 
 def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Wire:
@@ -134,20 +121,20 @@ def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writi
     members = _sorted(content, path, role, writing, answer=answer)
     text = _one_text(members, path, writing, goes_on=role == "assistant", alone=not answer)
     wire: Wire = {"role": role, "content": text or ""}
-    if members.thoughts:
-        wire["thinking"] = members.thoughts[0][1]
-    if members.images:
-        wire["images"] = [image for _, image in members.images]
-    if members.calls:
-        wire["tool_calls"] = [call for _, call in members.calls]
+    if members["thinking"]:
+        wire["thinking"] = members["thinking"][0][1]
+    for name in ("images", CALLS):
+        if members[name]:
+            wire[name] = [value for _, value in members[name]]
     if text is None and len(wire) == 2 and not answer:
         fill(path, "", writing)
     return wire
 
 
-def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> _Members:
+def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Members:
     """The blocks where they stand on the wire; reports those that have no place there."""
-    members, assistant = _Members(), role == "assistant"
+    members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
+    assistant = role == "assistant"
     for index, block in enumerate(content):
         where = (*path, index)
         refused: tuple[str, str] | None = None
@@ -155,44 +142,45 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, an
             case "text":
                 if len(block) > 2:
                     report_beside(block, OF_TEXT, writing, where)
-                members.texts.append((index, block["text"]))
+                members["content"].append((index, block["text"]))
             case "document" if (
                 not assistant and (text := document_as_text(block, where, writing.loss, takes_bytes=False)) is not None
             ):
                 report_beside(text, OF_TEXT, writing, where)
-                members.texts.append((index, text["text"]))
+                members["content"].append((index, text["text"]))
             case "image" if (refused := image_refused(block, writing, answer=answer)) is None:
-                members.images.append((index, image_to_wire(block, where, writing)))
+                members["images"].append((index, image_to_wire(block, where, writing)))
             case "tool_use" if assistant:
-                members.calls.append((index, call_to_wire(block, where, writing)))
+                members[CALLS].append((index, call_to_wire(block, where, writing)))
             # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
             case "thinking" if assistant and (answer or not block.get("provider_state") or writing.owned(block)):
                 report_beside(block, OF_THINKING, writing, where)
-                members.thoughts.append((index, block["text"]))
+                members["thinking"].append((index, block["text"]))
             case "opaque" if (item := _raw_item(block, role, writing)) is not None:
                 report_beside(block, OF_OPAQUE, writing, where)
-                (members.calls if block["kind"] == CALLS else members.images).append((index, item[0]))
+                members[block["kind"]].append((index, item[0]))
             case "tool_use" | "tool_result" if role != "tool":
                 raise misplaced(block, where, writing)
             case _:
                 code, why = refused or no_place(block, writing)
                 if (left := writing.loss.block(where, block, code, "lost", why)) is not None:
-                    members.texts.append((index, left["text"]))
+                    members["content"].append((index, left["text"]))
     return members
 
 
-def _one_text(members: _Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
+def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
     """The one text, None when there is none; joins what was said in pieces and reports where all stands. An empty text says
     nothing unless it stands `alone`."""
-    members.thoughts = _joined(members.thoughts, path, writing, goes_on=goes_on, alone=False)
-    alone = alone and not (members.images or members.thoughts or members.calls)
-    texts = _joined(members.texts, path, writing, goes_on=goes_on, alone=alone)
-    placed = (members.thoughts, members.images, texts, members.calls)
-    report_order([index for member in placed for index, _ in member], path, writing)
+    members["thinking"] = _joined(members["thinking"], path, writing, goes_on=goes_on, alone=False)
+    alone = alone and not (members["images"] or members["thinking"] or members[CALLS])
+    members["content"] = texts = _joined(members["content"], path, writing, goes_on=goes_on, alone=alone)
+    report_order(members, path, writing)
     return texts[0][1] if texts else None
 
 
-def _joined(texts: _Placed, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> _Placed:
+def _joined(
+    texts: list[tuple[int, Any]], path: Path, writing: Writing, *, goes_on: bool, alone: bool
+) -> list[tuple[int, Any]]:
     """At most one text. An empty one says nothing unless it stands `alone`."""
     if not texts or (len(texts) == 1 and (texts[0][1] or alone)):
         return texts
@@ -204,7 +192,7 @@ def _joined(texts: _Placed, path: Path, writing: Writing, *, goes_on: bool, alon
     if len(kept) < 2:
         return kept
     whole = joined(kept) if goes_on else "\n\n".join([text for _, text in kept])
-    report_joined([index for index, _ in kept], whole, path, writing)
+    as_one(kept, whole, path, writing)
     return [(kept[0][0], whole)]
 
 
@@ -296,7 +284,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     else:
         members = _sorted(inner, (*where, "content"), "tool", writing)
         text = _one_text(members, (*where, "content"), writing, goes_on=False, alone=True)
-        images = [image for _, image in members.images]
+        images = [image for _, image in members["images"]]
     wire: Wire = {"role": "tool", "content": text}
     if text is None or text.startswith(MARK) or block.get("is_error"):
         silent = text is None and (not images or bool(block.get("is_error")))

@@ -45,10 +45,11 @@ from interlingua.adapters._requests import (
 )
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
 from interlingua.adapters._structured import extract_format
+from interlingua.adapters._tools import report_unmade
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
-from interlingua.adapters.ollama_chat.tools import report_choice, tool_from_wire, tools_to_wire
+from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -90,7 +91,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
     if request.get("tool_choice") is not None:
-        report_choice(request["tool_choice"], writing.loss)
+        report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
     write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream

@@ -7,31 +7,25 @@ else never reaches the model. What can be said otherwise is rewritten, a limit i
 keyword that is left out is reported at its pointer. What stands under `items` and `$defs` is kept as it is.
 """
 
-from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._free_text import call_as_arguments, tool_as_function
+from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._items import (
     ABSENT,
     Item,
     Member,
     Row,
     inside,
+    opaque,
     read_item,
-    text,
     tool_name,
     write_item,
 )
 from interlingua.adapters._kit import (
     NOTHING,
-    PROVIDER_TOOL_MEMBERS,
     Wire,
     parse_arguments,
-    report_beside_definition,
-    report_foreign_state,
-    report_own_state,
-    report_unknown,
     within,
 )
 from interlingua.adapters._schema import (
@@ -49,13 +43,11 @@ from interlingua.adapters._schema import (
     one_of_as_any_of,
     with_parts,
 )
+from interlingua.adapters._tools import BESIDE, DESCRIPTION, Tool, may_be_called, unreadable_function, write_tools
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.ollama_chat.blocks import Block, opaque
+from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
-
-Tool = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------------- schemas
 
@@ -91,8 +83,11 @@ def is_kept_whole(schema: Schema) -> bool:
     if not isinstance(properties, dict) or not are_texts(schema.get("required", _NO_LIST)):
         return False
     for part in properties.values():
-        if not (isinstance(part, dict) and within(part, _FLAT) and _misshapen(part) == []):
+        if type(part) is not dict:
             return False
+        for name, value in part.items():
+            if name not in _FLAT or not _is_readable(name, value):
+                return False
     return True
 
 
@@ -124,7 +119,7 @@ class _Keeper:
     def readable(self, schema: Schema, path: Path) -> Schema:
         """A copy without keywords that are of no type a schema has there: the server would refuse the whole request."""
         made = dict(schema)
-        for name in _misshapen(schema):
+        for name in [name for name, value in schema.items() if not _is_readable(name, value)]:
             del made[name]
             severity = "representation" if name == "description" else "weakened"
             message = "no schema has such a value there; the server refuses it"
@@ -143,16 +138,12 @@ class _Keeper:
         return target
 
 
-def _misshapen(schema: Schema) -> list[str]:
-    """The keywords of a property that the server cannot read into what it has for them; null is nothing."""
-    found: list[str] = []
-    for name, kind in _KINDS.items():
-        value = schema.get(name)
-        if value is None or (type(value) is kind and (name != "required" or are_texts(value))):
-            continue
-        if name != "type" or not are_texts(value):
-            found.append(name)
-    return found
+def _is_readable(name: str, value: Any) -> bool:
+    """Whether the server can read a keyword of a property into what it has for it; null is nothing."""
+    kind = _KINDS.get(name)
+    if kind is None or type(value) is kind:
+        return name != "required" or are_texts(value)
+    return value is None or (name == "type" and are_texts(value))
 
 
 _KINDS: Final[dict[str, type]] = {
@@ -231,8 +222,8 @@ _ARGUMENTS: Final = Member("arguments", ("input", "input_raw"), _read_arguments,
 _ARGUMENTS.plain = dict
 _TOOL: Final = Row(
     {"type": "function"},
-    inside("function", Row({}, _NAME, text("description", "description"), _PARAMETERS)),
-    beside=("kind", "side_effects", "requires_workspace"),
+    inside("function", Row({}, _NAME, DESCRIPTION, _PARAMETERS)),
+    beside=BESIDE,
 )
 _CALL: Final = Row(
     {},
@@ -247,75 +238,26 @@ _CALL: Final = Row(
 
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
     """Writes `tools`: those that may be called. `read` are those of the request from which they were just read."""
-    tools: list[Tool] = request["tools"]
-    offered = _offered(request)
-    written: list[Wire] = []
-    of: list[tuple[int]] = []
-    for position, tool in enumerate(tools):
-        path: Path = ("tools", position)
-        if writing.refuses("tools", "tools"):
-            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
-        elif tool["name"] not in offered:
-            message = "the wire has no choice of tools: only those are offered that may be called"
-            writing.loss.drop(path, "tool_choice", "weakened", message)
-        elif (wire := _tool_to_wire(tool, path, writing)) is not None:
-            written.append(wire)
-            of.append((position,))
-    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    none = (request.get("tool_choice") or NOTHING).get("type") == "none"
+    written, of = write_tools(request, writing, _tool_to_wire, _read_definition, () if none else may_be_called(request))
+    written = Items(request["tools"], "tools", writing.endpoint, writing.loss).settled(written, of, read)
     if written:
         body["tools"] = written
 
 
-def _offered(request: dict[str, Any]) -> set[str]:
-    """The names of the tools that may be called; the choice itself has no form."""
-    names = {tool["name"] for tool in request["tools"]}
-    choice: Mapping[str, Any] = request.get("tool_choice") or NOTHING
-    match choice.get("type"):
-        case "none":
-            return set()
-        case "tool":
-            chosen = {choice.get("name")}
-        case "allowed":
-            chosen = set(choice.get("names") or ())
-        case _:
-            return names
-    return names & chosen or names
-
-
-def report_choice(choice: Mapping[str, Any], loss: Loss) -> None:
-    """Reports the choice of tools, which has no form."""
-    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
-    loss.drop(("tool_choice",), "tool_choice", severity, "the wire has no choice of tools")
-
-
-def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    """A tool; None when it was dropped."""
-    loss, kind = writing.loss, tool.get("kind") or "function"
-    if kind == "provider":
-        if tool.get("adapter") != writing.endpoint.adapter or not isinstance(tool.get("definition"), dict):
-            loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
-            return None
-        read = tool_from_wire(tool["definition"], Reading(writing.endpoint, DERIVED_IDS))
-        if read.get("kind") != "provider" or read["name"] != tool["name"]:
-            loss.replace(
-                path, read, "unsupported_value", "representation", "the tool is read back as what its definition says"
-            )
-            return tool["definition"]
-        report_beside_definition(tool, loss, path)
-        if tool.get("cache") is not None:
-            loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-        report_own_state(writing.owned(tool), loss, path, fields=True)
-        report_foreign_state(tool, writing.endpoint, loss, path)
-        report_unknown(tool, PROVIDER_TOOL_MEMBERS, loss, path)
-        return tool["definition"]
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if within(tool, _USUAL) and tool.get("description") and tool.get("input_schema"):
-        schema = kept(tool["input_schema"], loss, (*path, "input_schema"))  # the usual tool, on a straight way
+        schema = kept(tool["input_schema"], writing.loss, (*path, "input_schema"))  # the usual tool, on a straight way
         said = {"name": tool["name"], "description": tool["description"], "parameters": schema}
         return {"type": "function", "function": said}
-    return write_item(_TOOL, tool_as_function(tool, loss, path) if kind == "custom" else tool, writing, path)
+    return write_item(_TOOL, tool, writing, path)
 
 
 _USUAL: Final = frozenset(("name", "description", "input_schema", "side_effects", "requires_workspace"))
+
+
+def _read_definition(definition: Wire, writing: Writing) -> Tool:
+    return tool_from_wire(definition, writing.reader())
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -323,11 +265,8 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     try:
         read = read_item(_TOOL, tool, {}, reading)
     except (KeyError, TypeError):
-        inner: Any = tool.get("function")
-        name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or tool.get("type")
-        named = name if isinstance(name, str) and name else "tool"
         reading.unusual = True
-        return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
+        return unreadable_function(tool, reading.endpoint)
     if (schema := read.get("input_schema")) is not None and not is_kept_whole(schema):
         reading.unusual = True
     return read

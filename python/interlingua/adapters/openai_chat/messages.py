@@ -230,7 +230,7 @@ def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Run
             return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
     if writing.dialect.get("developer_role") is False:
-        role = fold_role(role, path, writing)
+        role = fold_role(message["role"], path, writing)
     refuse_calls(content, path, writing)
     written = content_to_wire(content, (*path, "content"), writing, USER if role == USER else SYSTEM)
     if runs.moved:

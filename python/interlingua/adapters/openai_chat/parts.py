@@ -17,7 +17,7 @@ from interlingua.adapters._citations import (
     said_of,
     with_origin,
 )
-from interlingua.adapters._items import Item, Member, Row, inside, read_item, same, text, write_item
+from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, same, text, write_item
 from interlingua.adapters._kit import Wire, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
@@ -44,7 +44,6 @@ from interlingua.adapters._openai_parts import (
     detail,
     file_name,
     is_plain,
-    opaque,
 )
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._verbatim import keep_spelt
@@ -240,7 +239,7 @@ def part_from_wire(part: Any, reading: Reading) -> Block:
         block = _read_part(part, kind, reading)
     except (KeyError, TypeError):
         block = None
-    return opaque(part, reading, kind) if block is None else block
+    return opaque(part, kind, reading) if block is None else block
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:

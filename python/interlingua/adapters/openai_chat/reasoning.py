@@ -13,12 +13,12 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._items import Item, Member, Row, filled, read_item, same, text, write_item
+from interlingua.adapters._items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai_members import effort, takes_reasoning
-from interlingua.adapters._openai_parts import INDEX, opaque
+from interlingua.adapters._openai_parts import INDEX
 from interlingua.adapters._reasoning import asked, report_wish
 from interlingua.adapters._spelling import read_elements
 from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
@@ -175,7 +175,7 @@ def detail_from_wire(item: Wire, reading: Reading) -> Block:
     try:
         return read_item(_DETAILS[kind], item, block, reading)
     except (KeyError, TypeError):
-        return opaque(item, reading, DETAILS)
+        return opaque(item, DETAILS, reading)
 
 
 def detail_text(item: Wire) -> str:

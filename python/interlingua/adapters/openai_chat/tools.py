@@ -3,32 +3,28 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters._items import Item, Member, Row, inside, read_item, tool_name, write_item
+from interlingua.adapters import _openai_tools
+from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, tool_name, write_item
 from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import INDEX, opaque
-from interlingua.adapters._openai_tools import (
+from interlingua.adapters._openai_parts import INDEX
+from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire, with_required
+from interlingua.adapters._openai_writing import can_be_enforced
+from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
-    as_enforced,
-    custom_as_function,
-    definition_to_wire,
-    fitted_choice,
-    parallel_to_wire,
+    Tool,
     report_toolless,
-    takes_tools,
+    unreadable_function,
+    write_tools,
 )
-from interlingua.adapters._openai_writing import Target, can_be_enforced
-from interlingua.adapters._verbatim import Items, came_otherwise
+from interlingua.adapters._verbatim import Items
 from interlingua.adapters.openai_chat.parts import MARK, Block, says_nothing
 from interlingua.adapters.openai_chat.tables import Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
-
-Tool = dict[str, Any]
 
 CALLS: Final = "tool_calls"
 """Kind of an opaque block that is an item of the list of calls and not a content part."""
@@ -51,46 +47,21 @@ _CUSTOM: Final = Row(
 def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read: list[Wire] | None = None) -> None:
     """Writes `tools`, or the legacy `functions` where the request had them; `read` are those of the body from which they were
     just read."""
-    tools = request["tools"]
-    if not takes_tools(tools, writing):
-        return
     writing.place = ""
-    written: list[Wire] = []
-    of: list[tuple[int]] = []
-    for position, tool in enumerate(tools):
-        if (wire := _tool_to_wire(tool, ("tools", position), writing)) is not None:
-            written.append(wire)
-            of.append((position,))
+    written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
+    name = "tools"
     if writing.encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in written):
         name, written = "functions", [tool["function"] for tool in written]
-    else:
-        name = "tools"
-    if read is not None or came_otherwise(tools):
-        written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
     if written:
-        body[name] = written
+        body[name] = Items(request["tools"], "tools", writing.endpoint, writing.loss).settled(written, of, read)
 
 
-def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    """A tool; None when it was dropped."""
-    kind = tool.get("kind") or "function"
-    if kind == "provider":
-        return definition_to_wire(tool, path, writing, _read_definition, foreign=writing.from_another)
-    if kind == "custom" and writing.folds_custom:
-        tool = custom_as_function(tool, path, writing)
-        kind = "function"
-    elif kind == "custom":
-        tool = _with_nested_grammar(tool, path, writing)
-    if kind == "custom":
-        return write_item(_CUSTOM, tool, writing, path)
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
+    if tool.get("kind") == "custom":
+        return write_item(_CUSTOM, _with_nested_grammar(tool, path, writing), writing, path)
     if tool.get("strict"):
         tool = as_enforced(tool, path, writing)
-    if tool.get("input_schema") is None and writing.dialect.get("parameters_required"):
-        schema = {"type": "object", "properties": {}}
-        message = "the wire demands a schema"
-        writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
-        tool = {**tool, "input_schema": schema}
-    return write_item(_FUNCTION, tool, writing, path)
+    return write_item(_FUNCTION, with_required(tool, writing, path), writing, path)
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -110,8 +81,8 @@ def _is_flat(grammar: Any) -> TypeGuard[dict[str, Any]]:
 _FLAT_GRAMMAR: Final = frozenset(("type", "syntax", "definition"))
 
 
-def _read_definition(definition: Wire, writing: Target) -> Tool:
-    return tool_from_wire(definition, Reading(writing.endpoint, DERIVED_IDS))
+def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
+    return None if writing.from_another else tool_from_wire(definition, writing.reader())
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -132,10 +103,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
             return read
     except (KeyError, TypeError):
         pass
-    inner: Any = tool.get("function" if kind == "function" else "custom") if kind in ("function", "custom") else None
-    name = (inner.get("name") if isinstance(inner, dict) else None) or tool.get("name") or kind
-    named = name if isinstance(name, str) and name else "tool"
-    return {"kind": "provider", "name": named, "adapter": reading.endpoint.adapter, "definition": tool}
+    return unreadable_function(tool, reading.endpoint)
 
 
 def functions_from_wire(functions: Any, reading: Reading) -> list[Tool] | None:
@@ -157,7 +125,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         return
     legacy = "functions" in body and "tools" not in body
     if not (legacy or "tools" in body):
-        report_toolless(choice, writing)
+        report_toolless(choice, writing.loss)
     elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
     elif not _takes_choice(choice, request, writing):
@@ -198,27 +166,20 @@ def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> 
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
     """The choice that a wire's value means; None when it means none of ours."""
     match value:
-        case "auto" | "none" | "required":
-            return {"type": value}
-        case "any":
-            return {"type": "required"}
-        case {"type": "function", "function": {"name": str(name)}} | {"function": {"name": str(name)}}:
-            return {"type": "tool", "name": name}
-        case {"type": "custom", "custom": {"name": str(name)}}:
-            return {"type": "tool", "name": name, "kind": "custom"}
-        case {"type": "allowed_tools", "allowed_tools": {"mode": ("auto" | "required") as mode, "tools": list(tools)}}:
-            names = [_allowed_name(tool) for tool in tools]
-            return None if None in names else {"type": "allowed", "names": names, "mode": mode}
+        case {"type": "allowed_tools", "allowed_tools": dict(allowed)}:
+            return _openai_tools.choice_from_wire(allowed, _named)
         case {"name": str(name), **others} if not others:  # the legacy function_call
             return {"type": "tool", "name": name}
         case _:
-            return None
+            return _openai_tools.choice_from_wire(value, _named)
 
 
-def _allowed_name(tool: Any) -> str | None:
+def _named(tool: Any) -> tuple[str, str] | None:
     match tool:
-        case {"type": "function", "function": {"name": str(name)}} | {"type": "custom", "custom": {"name": str(name)}}:
-            return name
+        case {"function": {"name": str(name)}} if tool.get("type", "function") == "function":
+            return "function", name
+        case {"type": "custom", "custom": {"name": str(name)}}:
+            return "custom", name
         case _:
             return None
 
@@ -330,7 +291,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     try:
         read_item(_CUSTOM_CALL if kind == "custom" else _FUNCTION_CALL, call, block, reading)
     except (KeyError, TypeError):
-        return opaque(call, reading, CALLS)
+        return opaque(call, CALLS, reading)
     block.setdefault("input", {})
     block["id"] = canonical or reading.call(wire_id or "", block["name"])
     return block

@@ -10,7 +10,15 @@ from typing import Any, Final
 
 from interlingua.adapters._citations import own_citations
 from interlingua.adapters._kit import NOTHING, Wire, within
-from interlingua.adapters._messages import OF_TEXT, misplaced, report_beside, report_empty, report_joined, report_order
+from interlingua.adapters._messages import (
+    OF_TEXT,
+    Members,
+    as_one,
+    misplaced,
+    report_beside,
+    report_empty,
+    report_order,
+)
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
@@ -52,38 +60,27 @@ from interlingua.canonical.loss import Loss, Path
 Message = dict[str, Any]
 
 _Placed = list[tuple[int, Any]]
-"""What stands in a member of the wire, each with the position of its block."""
+_TEXTS: Final = "reasoning"
+"""Reasoning in words, each with the name of the member that holds it."""
 
 
 class _Turn:
-    """The blocks of an assistant message, sorted into the members of the wire; of `texts`, which are reasoning in words, with the
-    name of the member. `played`: an answer of another origin, which is played for a client. `legacy` is the call that is written
-    by its name, as of the time before tools."""
+    """The blocks of an assistant message, sorted into the members of the wire. `played`: an answer of another origin, which is
+    played for a client. `legacy` is the call that is written by its name, as of the time before tools."""
 
-    __slots__ = (
-        "answer", "calls", "citations", "details", "images", "legacy", "parts", "path", "played", "refusals", "sounds", "texts",
-        "writing",
-    )  # fmt: skip
+    __slots__ = ("answer", "citations", "legacy", "members", "path", "played", "writing")
 
     def __init__(self, path: Path, writing: Writing, *, answer: bool = False) -> None:
         self.path = path
         self.writing = writing
         self.answer = answer
         self.played = answer and not writing.same_origin
-        self.texts: list[tuple[int, tuple[str, str]]] = []
-        self.details: _Placed = []
-        self.parts: _Placed = []
-        self.refusals: list[tuple[int, str]] = []
-        self.images: _Placed = []
-        self.sounds: _Placed = []
-        self.calls: _Placed = []
+        self.members: Members = {name: [] for name in _ORDER}
         self.legacy = ""
         self.citations: tuple[int, Block] | None = None
 
-    def positions(self) -> list[int]:
-        """The positions of the blocks in the order of the wire."""
-        members = (self.details, self.parts, self.refusals, self.images, self.sounds, self.calls)
-        return [index for index, _ in self.texts] + [index for member in members for index, _ in member]
+
+_ORDER: Final = (_TEXTS, DETAILS, "content", "refusal", "images", "audio", CALLS)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -111,9 +108,13 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
     for index, block in enumerate(content):
         _sort(block, index, content, turn)
     wire = _turn_to_wire(turn, content, writing.owned(message))
-    if turn.texts or turn.details or (writing.dialect.get("reasoning_replay_required") and not turn.answer):
+    if (
+        turn.members[_TEXTS]
+        or turn.members[DETAILS]
+        or (writing.dialect.get("reasoning_replay_required") and not turn.answer)
+    ):
         _reasoning_members(turn, wire, writing.encoding_of(message))
-    report_order(turn.positions(), (*path, "content"), writing)
+    report_order(turn.members, (*path, "content"), writing)
     return wire if len(message) == 2 else finish_message(message, wire, path, writing)
 
 
@@ -153,7 +154,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     match block["type"]:
         case "tool_use":
-            turn.calls.append((index, call_to_wire(block, index, turn.path, writing)))
+            turn.members[CALLS].append((index, call_to_wire(block, index, turn.path, writing)))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return
@@ -164,7 +165,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
             return
         case "text" if block.get("refusal") and (turn.played or _is_member(block, index, content, turn)):
             if block["text"]:
-                turn.refusals.append((index, block["text"]))
+                turn.members["refusal"].append((index, block["text"]))
                 report_beside(block, _OF_REFUSAL, writing, path)
             else:
                 report_empty(index, path[:-1], writing)
@@ -176,37 +177,37 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
         case "thinking" | "redacted_thinking":
             place, part = reasoning_to_wire(block, path, writing)
             if place == DETAILS:
-                turn.details.append((index, part))
+                turn.members[DETAILS].append((index, part))
                 return
             if place != PART:
-                turn.texts.append((index, (place, part)))
+                turn.members[_TEXTS].append((index, (place, part)))
                 return
         case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
             is_call = block["kind"] == CALLS
-            (turn.calls if is_call else turn.details).append((index, block["value"]))
+            (turn.members[CALLS] if is_call else turn.members[DETAILS]).append((index, block["value"]))
             read = call_from_wire if is_call else detail_from_wire
             report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
             return
         case "image" if writing.encoding_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT)
             if part is not None and part["type"] == "image_url":
-                turn.images.append((index, part))
+                turn.members["images"].append((index, part))
                 return
         case "audio" if (sound := _sound(block, path, turn)) is not None:
-            turn.sounds.append((index, sound))
+            turn.members["audio"].append((index, sound))
             return
         case "tool_result":
             raise misplaced(block, path, writing)
         case _:
             part = part_to_wire(block, path, writing, ASSISTANT)
     if part is not None:
-        turn.parts.append((index, part))
+        turn.members["content"].append((index, part))
 
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
     """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
     state = turn.writing.owned(block)
-    if turn.refusals or block.get("cache") is not None or state.get("fields") or not block["text"]:
+    if turn.members["refusal"] or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
     return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
         later["type"] == "text" for later in content[index + 1 :]
@@ -233,7 +234,7 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
     state = turn.writing.owned(block)
     source = block["source"]
-    if "id" not in state or turn.sounds or source["kind"] != "base64":
+    if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
         return None
     if turn.answer:
         read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
@@ -258,77 +259,67 @@ def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
 
 
 def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -> Wire:
-    writing, path = turn.writing, (*turn.path, "content")
-    wire: Wire = {"role": "assistant"}
-    refusal = "".join([text for _, text in turn.refusals])
-    report_joined([index for index, _ in turn.refusals], refusal, path, writing)
-    written = as_content([part for _, part in turn.parts])
-    spoken = bool(turn.calls or refusal or turn.sounds or turn.images)
-    others = bool(spoken or turn.texts or turn.details)
+    writing, path, members = turn.writing, (*turn.path, "content"), turn.members
+    refusal = "".join([text for _, text in members["refusal"]])
+    members["refusal"] = as_one(members["refusal"], refusal, path, writing)
+    written = as_content([part for _, part in members["content"]])
+    spoken = bool(members[CALLS] or refusal or members["audio"] or members["images"])
+    others = bool(spoken or members[_TEXTS] or members[DETAILS])
     if written == "" and (others or turn.answer):
-        report_empty(turn.parts[0][0], path, writing)
-        turn.parts, turn.citations, written = [], None, None
-    if written:
-        wire["content"] = written
-    elif written is not None:
-        wire["content"] = FILLER
-        where = (*path, turn.parts[0][0], "text")
+        report_empty(members["content"][0][0], path, writing)
+        members["content"], turn.citations, written = [], None, None
+    if written == "":
+        written = FILLER
+        where = (*path, members["content"][0][0], "text")
         writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
-    elif spoken or turn.answer:
-        wire["content"] = None
-    elif others:
-        wire["content"] = ""
-    elif _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ()):
-        wire["content"] = filled(turn.path, writing)
-    else:
-        wire["content"] = None  # an empty text beside own members that speak says nothing either
+    elif written is None and not (spoken or turn.answer):
+        if others:
+            written = ""
+        elif _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either
+            written = filled(turn.path, writing)
+    wire: Wire = {"role": "assistant", "content": written}
     if turn.citations is not None:
         index, block = turn.citations
-        if len(turn.parts) == 1:
+        if len(members["content"]) == 1:
             wire["annotations"] = annotations_to_wire(block, writing)
         else:
             _drop_citations(index, turn)
-    if turn.played and len(turn.parts) > 1:
-        wire["content"] = _played_content(turn, content)
-    for name, placed in (("refusal", turn.refusals), (DETAILS, turn.details), ("images", turn.images),
-                         ("audio", turn.sounds), ("tool_calls", turn.calls)):  # fmt: skip
-        if placed:
-            wire[name] = [value for _, value in placed] if name in _LISTS else placed[0][1]
+    if turn.played and len(members["content"]) > 1:
+        wire["content"] = _played_content(members, content, path, writing)
     if refusal:
         wire["refusal"] = refusal
-    turn.refusals = turn.refusals[:1]
-    if turn.legacy and len(turn.calls) == 1 and turn.calls[0][1]["type"] == "function":
-        wire["function_call"] = wire.pop("tool_calls")[0]["function"]
+    for name in (DETAILS, "images", "audio", CALLS):
+        if placed := members[name]:
+            wire[name] = placed[0][1] if name == "audio" else [value for _, value in placed]
+    if turn.legacy and len(members[CALLS]) == 1 and members[CALLS][0][1]["type"] == "function":
+        wire["function_call"] = wire.pop(CALLS)[0]["function"]
         writing.legacy[turn.legacy] = wire["function_call"]["name"]
     return wire
 
 
-_LISTS: Final = (DETAILS, "images", "tool_calls")
-
-
-def _played_content(turn: _Turn, content: list[Block]) -> str | list[Wire] | None:
+def _played_content(members: Members, content: list[Block], path: Path, writing: Writing) -> str | list[Wire] | None:
     """The content of an answer as a stream of it adds up to: what follows its like is one with it, and an empty text none. Texts
     alone are the one that clients of this wire read."""
-    path, writing = (*turn.path, "content"), turn.writing
-    if all(_is_plain(part) for _, part in turn.parts):
-        positions = [index for index, _ in turn.parts]
-        whole = "".join([part["text"] for _, part in turn.parts])
+    parts = members["content"]
+    if all(_is_plain(part) for _, part in parts):
+        whole = "".join([part["text"] for _, part in parts])
         if whole:
-            report_joined(positions, whole, path, writing)
-        for index in positions if not whole else ():
+            members["content"] = as_one(parts, whole, path, writing)
+            return whole
+        for index, _ in parts:
             writing.loss.drop((*path, index), "merged_turn", "representation", "texts without words are none")
-        turn.parts = turn.parts[:1] if whole else []
-        return whole or None
+        members["content"] = []
+        return None
     runs: list[_Placed] = []
-    for index, part in turn.parts:
+    for index, part in parts:
         if _is_plain(part) and not part["text"]:
             report_empty(index, path, writing)
         elif runs and _goes_on(runs[-1][-1], index, part, content):
             runs[-1].append((index, part))
         else:
             runs.append([(index, part)])
-    turn.parts = [_as_one(run, path, writing) for run in runs]
-    return [part for _, part in turn.parts]
+    members["content"] = [_one_part(run, path, writing) for run in runs]
+    return [part for _, part in members["content"]]
 
 
 def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Block]) -> bool:
@@ -340,7 +331,7 @@ def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Blo
     return not ended and _is_worded(before[1]) and _is_worded(part)
 
 
-def _as_one(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
+def _one_part(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
     """Parts of text, or of reasoning in words, as one."""
     first, part = run[0]
     if len(run) == 1:
@@ -351,7 +342,7 @@ def _as_one(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
     else:
         text = "".join([piece["text"] for _, one in run for piece in one["thinking"]])
         part = {**part, "thinking": [{"type": "text", "text": text}]}
-    report_joined([index for index, _ in run], text, path, writing)
+    as_one(run, text, path, writing)
     return first, part
 
 
@@ -366,21 +357,20 @@ def _is_worded(part: Wire) -> bool:
 
 
 def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
-    writing, path = turn.writing, (*turn.path, "content")
-    said = "".join([detail_text(item) for _, item in turn.details])
+    writing, path, texts = turn.writing, (*turn.path, "content"), turn.members[_TEXTS]
+    said = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if said:
-        for index, _ in turn.texts:
+        for index, _ in texts:
             message = "reasoning that is told in detail has no other text beside it"
             writing.loss.drop((*path, index), "combination", "lost", message)
-        turn.texts = []
-    elif turn.texts:
-        said = wire[turn.texts[0][1][0]] = "".join([text for _, (_, text) in turn.texts])
-        report_joined([index for index, _ in turn.texts], said, path, writing)
-        turn.texts = turn.texts[:1]
+        turn.members[_TEXTS] = []
+    elif texts:
+        said = wire[texts[0][1][0]] = "".join([text for _, (_, text) in texts])
+        turn.members[_TEXTS] = as_one(texts, said, path, writing)
     for name in encoding.get("also", ()):
         wire.setdefault(name, said)
     replay = writing.dialect.get("reasoning_replay")
-    if writing.dialect.get("reasoning_replay_required") and turn.calls and replay in TEXTS:
+    if writing.dialect.get("reasoning_replay_required") and turn.members[CALLS] and replay in TEXTS:
         wire.setdefault(replay, "")
 
 

@@ -12,6 +12,7 @@ from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
@@ -24,7 +25,6 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._spelling import Spelt, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spelt
 from interlingua.adapters.openai_responses.built_in import (
@@ -472,7 +472,7 @@ def _withdraw(path: Path, turn: _Turn) -> None:
 
 
 def _whole(item: Any, reading: Reading) -> Block:
-    return opaque(item, reading, item.get("type"))
+    return opaque(item, item.get("type"), reading)
 
 
 def is_message(item: Wire) -> bool:
@@ -487,13 +487,18 @@ def is_of_others(item: Wire, reading: Reading) -> bool:
     Raises `AttributeError` or `TypeError` for what is no item at all.
     """
     kind = item.get("type")
-    if is_message(item):
-        return item.get("role") in ("user", "system", "developer")
+    if kind is None or kind == "message":
+        return is_message(item) and item.get("role") in _OTHERS
+    if kind == "function_call" or kind == "reasoning":
+        return False
     if kind == "function_call_output" or kind == "custom_tool_call_output":
         output = item.get("output")
-        listed = isinstance(output, list) and all(isinstance(part, dict) for part in output)
-        return isinstance(item.get("call_id"), str) and (listed or isinstance(output, str))
+        listed = type(output) is list and all(isinstance(part, dict) for part in output)
+        return isinstance(item.get("call_id"), str) and (type(output) is str or listed)
     return kind in OUTPUTS and answers(item, reading)
+
+
+_OTHERS: Final = ("user", "system", "developer")
 
 
 def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]:

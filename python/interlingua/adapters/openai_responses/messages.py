@@ -260,7 +260,7 @@ def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
             return {"role": role, "content": content[0]["text"]}
     if writing.dialect.get("developer_role") is False:
-        role = fold_role(role, path, writing)
+        role = fold_role(message["role"], path, writing)
     refuse_calls(content, path, writing)
     written = _content_to_wire(content, (*path, "content"), writing)
     wire: Wire = {"role": role}

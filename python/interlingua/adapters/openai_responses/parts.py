@@ -6,7 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import Row, read_item, text, write_item
+from interlingua.adapters._items import Row, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, located, model_refused
 from interlingua.adapters._messages import OF_OPAQUE, no_place, report_beside
@@ -18,7 +18,6 @@ from interlingua.adapters._openai_parts import (
     detail,
     file_name,
     is_plain,
-    opaque,
 )
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
@@ -118,7 +117,7 @@ def part_from_wire(part: Any, reading: Reading, *, assistant: bool = False) -> B
                 return block
         except (KeyError, TypeError):
             pass
-    return opaque(part, reading, kind)
+    return opaque(part, kind, reading)
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:

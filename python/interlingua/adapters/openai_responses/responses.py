@@ -15,10 +15,10 @@ from interlingua.adapters._answers import (
     unreadable,
     unwritable,
 )
+from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._openai_parts import opaque
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts
 from interlingua.adapters._verbatim import Items, may_differ, put_back_item
@@ -210,7 +210,7 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | N
     if call is not None:
         blocks = [call]
     elif is_of_others(item, reading):
-        return [opaque(item, reading, item.get("type"))]
+        return [opaque(item, item.get("type"), reading)]
     else:
         blocks = item_from_wire(item, reading, starts=starts)
     blocks[0].setdefault("provider_state", reading.state())  # what came from here without an id gets none

@@ -13,35 +13,32 @@ that item declares.
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters import _openai_tools
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._items import Row, read_item, tool_name, write_item
 from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state, within
-from interlingua.adapters._openai_tools import (
+from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire
+from interlingua.adapters._openai_writing import can_be_enforced
+from interlingua.adapters._order import moves_behind
+from interlingua.adapters._spelling import Spelt, written_is
+from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
     PARAMETERS,
     STRICT,
-    as_enforced,
-    custom_as_function,
-    definition_to_wire,
-    fitted_choice,
-    parallel_to_wire,
+    Tool,
+    of_provider,
     report_toolless,
-    takes_tools,
+    write_tools,
 )
-from interlingua.adapters._openai_writing import Target, can_be_enforced
-from interlingua.adapters._order import moves_behind
-from interlingua.adapters._spelling import Spelt, written_is
 from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
-from interlingua.adapters._web_search import with_own_search
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
-Tool = dict[str, Any]
 
 # ---------------------------------------------------------------------------------------------------- namespaces
 
@@ -284,18 +281,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     """Writes `tools`, and before the input the items that declare some of them. `read` are those of the request from which
     they were just read, one by one."""
     tools: list[Tool] = request["tools"]
-    if not takes_tools(tools, writing):
-        return
-    tools = with_own_search(request, writing.endpoint, writing.loss)
     writing.found = _still_found(tools, body["input"], writing)
-    written: list[Wire] = []
-    of: list[tuple[int]] = []
-    for position, tool in enumerate(tools):
-        if tool["name"] in writing.found:
-            continue
-        if (wire := _tool_to_wire(tool, ("tools", position), writing)) is not None:
-            written.append(wire)
-            of.append((position,))
+    written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
     written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
     present, declaring = apart([(tools[place[0]], wire) for place, wire in zip(of, written, strict=True)], writing)
     if present:
@@ -315,11 +302,10 @@ _FUNCTION: Final = Row({"type": "function"}, _NAME, DESCRIPTION, PARAMETERS, STR
 _CUSTOM: Final = Row({"type": "custom"}, _NAME, DESCRIPTION, GRAMMAR, mark=MARK, beside=BESIDE)
 
 
-def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
-    """A tool; None when it was dropped."""
+def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+    if tool["name"] in writing.found:  # an item tells it
+        return None
     kind = tool.get("kind") or "function"
-    if kind == "provider":
-        return definition_to_wire(tool, path, writing, _read_definition)
     if within(tool, _USUAL) and (says_only_how_it_came(tool) or "provider_state" not in tool):
         schema = tool.get("input_schema")
         if tool.get("description") and schema is not None and not tool.get("strict"):  # most tools
@@ -331,10 +317,7 @@ def _tool_to_wire(tool: Tool, path: Path, writing: Writing) -> Wire | None:
         if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
             return of_provider.tell(write_item(of_provider.row, tool, writing, path), encoding)
         tool = _as_function(tool, path, writing)
-    if kind == "custom" and writing.folds_custom:
-        tool = custom_as_function(tool, path, writing)
-        kind = "function"
-    elif kind == "custom":
+    if kind == "custom":
         tool = _with_flat_grammar(tool, path, writing)
     if kind == "function" and tool.get("strict"):
         tool = as_enforced(tool, path, writing)
@@ -361,8 +344,8 @@ def _as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
     return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
 
 
-def _read_definition(definition: Wire, writing: Target) -> Tool:
-    reading, own = Reading(writing.endpoint), built_in(definition)
+def _read_definition(definition: Wire, writing: Writing) -> Tool:
+    reading, own = writing.reader(), built_in(definition)
     others = [tool["name"] for tool in writing.source.get("tools") or () if tool.get("definition") is not definition]
     if own is not None and own.name in others:
         return _of_provider(definition, reading)
@@ -459,8 +442,7 @@ _UNSAID: Final[Spelt] = {"/strict": {"written": written_is(False)}}
 
 
 def _of_provider(tool: Wire, reading: Reading) -> Tool:
-    label = next((tool[key] for key in ("name", "server_label", "type") if isinstance(tool.get(key), str)), None)
-    return {"kind": "provider", "name": label or "tool", "adapter": reading.endpoint.adapter, "definition": tool}
+    return of_provider(tool, reading.endpoint, tool.get("name"), tool.get("server_label"), tool.get("type"))
 
 
 # ---------------------------------------------------------------------------------------------------- choice
@@ -473,7 +455,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     if choice is None:
         return
     if not ("tools" in body or _declares(body["input"])):
-        report_toolless(choice, writing)
+        report_toolless(choice, writing.loss)
     elif writing.refuses("tool_choice"):
         writing.report_refused("tool_choice", choice)
     elif (fitted := fitted_choice(choice, writing)) is not None:
@@ -505,28 +487,19 @@ def _chosen(kind: str, name: str, nameless: list[Any]) -> Wire:
 def choice_from_wire(value: Any) -> dict[str, Any] | None:
     """The choice that a wire's value means; None when it means none of ours."""
     match value:
-        case "auto" | "none" | "required":
-            return {"type": value}
-        case {"type": "function", "name": str(name), **others} if not others:
-            return {"type": "tool", "name": name}
-        case {"type": "custom", "name": str(name), **others} if not others:
-            return {"type": "tool", "name": name, "kind": "custom"}
-        case {"type": str(kind), **others} if not others and kind in TOOLS:
-            return {"type": "tool", "name": kind}
-        case {"type": "allowed_tools", "mode": ("auto" | "required") as mode, "tools": list(tools), **others} if (
-            tools and not others
-        ):
-            names = [_allowed_name(tool) for tool in tools]
-            return None if None in names else {"type": "allowed", "names": names, "mode": mode}
-        case _:
+        case {"type": "allowed_tools", "mode": _, "tools": [_, *_], **others} if not others:
+            return _openai_tools.choice_from_wire(value, _named)
+        case dict() if _named(value) is None:
             return None
+        case _:
+            return None if value == "any" else _openai_tools.choice_from_wire(value, _named)
 
 
-def _allowed_name(tool: Any) -> str | None:
+def _named(tool: Any) -> tuple[str, str] | None:
     match tool:
-        case {"type": "function" | "custom", "name": str(name), **others} if not others:
-            return name
+        case {"type": ("function" | "custom") as kind, "name": str(name), **others} if not others:
+            return kind, name
         case {"type": str(kind), **others} if not others and kind in TOOLS:
-            return kind
+            return "function", kind
         case _:
             return None
