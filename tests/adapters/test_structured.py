@@ -161,7 +161,7 @@ def test_a_form_in_instructions_alone_goes_back_to_its_place(wire: str) -> None:
 def test_a_place_that_nobody_wrote_does_no_harm(wire: str, at: Any, block: Data) -> None:
     """The place that a request carries is advice too."""
     target = endpoint(wire, **WITHOUT)
-    state = target.state(form={"structured": {"at": at, **block}})
+    state = target.state(encoding={"structured": {"at": at, **block}})
     there_and_back(asking({"type": "json"}, said("system", ""), said("user", "Where?"), provider_state=state), target)
 
 
@@ -170,7 +170,7 @@ def test_a_place_that_nobody_wrote_does_no_harm(wire: str, at: Any, block: Data)
 def test_a_form_that_nobody_wrote_does_no_harm(wire: str, form: Any) -> None:
     """The spelling that a request carries is advice."""
     target = endpoint(wire, **WITHOUT)
-    there_and_back(asking(SCHEMA_WANTED, provider_state=target.state(form={"structured": form})), target)
+    there_and_back(asking(SCHEMA_WANTED, provider_state=target.state(encoding={"structured": form})), target)
 
 
 def test_a_provider_that_wants_to_hear_of_json_hears_of_it() -> None:

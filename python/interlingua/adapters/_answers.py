@@ -9,10 +9,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import MESSAGE_MEMBERS, Wire, report_lost_state, report_unknown
+from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, THINKING_MEMBERS, Wire, report_lost_state
 from interlingua.adapters._spelling import ABSENT, Spelt
-from interlingua.adapters._usage import Usage, report_members, report_usage
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._usage import COUNTED, Usage, report_usage
+from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -25,33 +26,57 @@ UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError
 """What it raises to read or write an item that lacks a member or has one of a wrong type."""
 
 
+def as_object(body: Any, endpoint: Endpoint) -> Wire:
+    """The body of an answer. Raises `InvalidAnswer` for one that is no object."""
+    if type(body) is not dict:
+        raise InvalidAnswer("an answer must be an object", path="", adapter=endpoint.adapter)
+    return body
+
+
 def unreadable(path: str, endpoint: Endpoint) -> InvalidAnswer:
     """The error for an answer of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
     return InvalidAnswer(why, path=path, adapter=endpoint.adapter)
 
 
-def unwritable(endpoint: Endpoint) -> InvalidRequest:
-    """The error for an answer that cannot be written: the schema has checked all but what providers left in `encoding` and
-    `fields`."""
-    return InvalidRequest("a provider state of the response has an unexpected shape", adapter=endpoint.adapter)
+def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:
+    """The body that is written, and what is lost on the way. Raises `InvalidRequest` for an answer that cannot be written."""
+    loss = Loss()
+    try:
+        return write(loss), loss.entries
+    except UNREADABLE as problem:
+        # the schema has checked all but what providers left in `encoding` and `fields`
+        why = "a provider state of the response has an unexpected shape"
+        raise InvalidRequest(why, adapter=endpoint.adapter) from problem
 
 
 # ---------------------------------------------------------------------------------------------- why it ended
 
 
-class Ends(NamedTuple):
+class Ends:
     """Why answers end, in the words of a wire.
 
-    `reasons` are by word, `words` by reason; the word for any other reason is `other`, which is never one of a clean end.
-    Those that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
+    `words` are by reason, with spaces between them; all are read, the first is written. `written` has those that are written and
+    read as another reason, if at all; the word for any other reason is `other`, which is never one of a clean end.
+    Reasons that are `final` hold though the answer holds calls, which may be cut off. `by_text`: a refusal is told by its text.
     """
 
-    reasons: Mapping[str, str]
-    words: Mapping[str, str]
-    final: tuple[str, ...]
-    other: str = "other"
-    by_text: bool = False
+    __slots__ = ("by_text", "final", "other", "reasons", "words")
+
+    def __init__(
+        self,
+        words: Mapping[str, str],
+        written: Mapping[str, str],
+        final: tuple[str, ...],
+        *,
+        other: str = "other",
+        by_text: bool = False,
+    ) -> None:
+        self.reasons = {word: reason for reason, all_words in words.items() for word in all_words.split()}
+        self.words = {reason: all_words.split()[0] for reason, all_words in words.items()} | dict(written)
+        self.final = final
+        self.other = other
+        self.by_text = by_text
 
 
 def read_end(word: Any, content: list[Block], ends: Ends) -> str:
@@ -77,14 +102,9 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, own: bool) 
         raw: str | None = choice.get("finish_reason_raw")
         if read_end(raw, content, ends) == reason:
             return raw
-    if ends.by_text and reason == "refusal" and not is_refused(content):
+    if ends.by_text and reason == "refusal" and not any(block.get("refusal") for block in content):
         reason = "content_filter"
     return ends.words.get(reason, ends.other)
-
-
-def is_refused(content: list[Block]) -> bool:
-    """Whether an answer holds a refusal."""
-    return any(block.get("refusal") for block in content)
 
 
 # ---------------------------------------------------------------------------------------------- members
@@ -151,7 +171,7 @@ def take_members(
     where the object stands there.
     """
     members, always = names.members, names.always
-    value: Any  # null is looked at first, which is no type for the compiler
+    value: Any
     for name, value in body.items():
         member = members.get(name)
         if value is None:
@@ -183,6 +203,12 @@ def take_members(
 _TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))
 
 
+def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A member that is an object; nothing where there is none."""
+    value = item.get(name)
+    return value if type(value) is dict else NOTHING
+
+
 def served_model(response: Response) -> str | None:
     """The wire's name of the model that served an answer: what stands after the first colon."""
     model: str | None = response.get("model")
@@ -194,27 +220,28 @@ def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
     return prefix + hashlib.sha256(said).hexdigest()[:length]
 
 
+def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came. What is kept of its message, which becomes
+    one of a conversation, is kept already."""
+    written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
+    keep_item(response, came, written, endpoint, loss.entries)
+
+
+def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
+    """An answer and its message as they came, as far as they are written as they were then."""
+    written["message"] = put_back_item(response["message"], written["message"], endpoint, loss.entries, loss)
+    return put_back_item(response, written, endpoint, loss.entries, loss)
+
+
 # ---------------------------------------------------------------------------------------------- what is lost
 
-_RESPONSE_MEMBERS: Final = frozenset(
-    (
-        "id",
-        "model",
-        "requested_model",
-        "message",
-        "finish_reason",
-        "finish_reason_raw",
-        "stop_sequence",
-        "usage",
-        "alternatives",
-        "logprobs",
-        "loss",
-        "skipped",
-        "attempts",
-        "provider_state",
-        "raw",
-    )
+AROUND: Final = frozenset(
+    "id model requested_model message finish_reason finish_reason_raw usage loss skipped attempts provider_state raw".split()
 )
+"""The members of an answer that every wire says, or that are none of the provider's."""
+SHOWN: Final = THINKING_MEMBERS - {"cache"}
+"""Of reasoning that is shown without its signature, which is reported by itself."""
+_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
@@ -222,46 +249,43 @@ _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("con
 def report_around(
     response: Response,
     end: str,
+    said: frozenset[str],
     loss: Loss,
     *,
-    says: tuple[str, ...] = (),
     usage: Any = None,
     uncounted: tuple[str, ...] = (),
 ) -> None:
-    """Reports what is lost around the content of an answer, on wires that give one.
-
-    `end`, `says`: as of `report_choice`; `usage` is what was written of it, `uncounted` as of `report_usage`.
-    """
-    report_choice(response, end, loss, (), says)
+    """Reports what is lost around the content of an answer: `end` and `said` are those of `report_choice`, `usage` is what was
+    written of it, `uncounted` that of `report_usage`."""
     report_usage(response.get("usage"), usage, uncounted, loss)
-    if response.get("alternatives"):
-        loss.drop(("alternatives",), "unsupported_field", "lost", "the wire gives one answer")
-    report_rest(response, loss)
+    report_choice(response, end, said, loss, ())
 
 
-def report_choice(choice: Choice, end: str, loss: Loss, path: Path, says: tuple[str, ...] = ()) -> None:
-    """Reports an end that reads otherwise than it was, and what a wire does not say of a choice: the text that ended it, and log
-    probabilities in a shape of which it has no place. `end` is the reason that is read back; the wire `says` these members.
-
-    An answer that is told as one that asks for its calls holds some."""
+def report_choice(choice: Choice, end: str, said: frozenset[str], loss: Loss, path: Path) -> None:
+    """Reports an end that reads otherwise than it was, and the members of a choice and of its usage that are not `said`. `end` is
+    the reason that is read back. An answer that reads as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
     if end != reason:
         alike = (reason, end) in _ALIKE or (reason == "stop" and end == "tool_calls")
         severity = "representation" if alike else "weakened"
         message = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), end, "unsupported_value", severity, message)
-    if choice.get("stop_sequence") is not None and "stop_sequence" not in says:
-        message = "the wire does not tell which text ended an answer"
-        loss.drop((*path, "stop_sequence"), "unsupported_field", "weakened", message)
-    if "logprobs" not in says:
-        report_logprobs(choice, loss, path)
+    if not said.issuperset(choice):
+        report_unsaid(choice, said, loss, path)
+    usage: Usage | None = choice.get("usage")
+    if usage is not None and not COUNTED.issuperset(usage):
+        report_unsaid(usage, COUNTED, loss, (*path, "usage"))
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
-    """Reports log probabilities, on wires that have no place for those of another one."""
-    if choice.get("logprobs") is not None:
-        message = "the wire has no place for log probabilities of this shape"
-        loss.drop((*path, "logprobs"), "unsupported_field", "lost", message)
+    """Reports log probabilities that a wire has no place for, though it has one for others."""
+    report_unsaid({"logprobs": choice.get("logprobs")}, AROUND, loss, path)
+
+
+def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
+    """Reports what a message of an answer has around its content without a place on a wire."""
+    if len(message) > 2:  # a role and content
+        report_unsaid(message, _MESSAGE, loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
@@ -278,31 +302,11 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
     return found
 
 
-def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports what a message of an answer has around its content without a place on a wire."""
-    if len(message) == 2:
-        return  # a role and content
-    if message.get("name") is not None:
-        loss.drop((*path, "name"), "unsupported_field", "weakened", "the wire has no names of participants")
-    if message.get("cache") is not None:
-        loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks in answers")
-    report_unknown(message, MESSAGE_MEMBERS, loss, path)
-
-
 def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports provider state that has no place in an answer, whoever left it."""
     state: dict[str, Any] | None = item.get("provider_state")
     if state is not None:
         report_lost_state(state, loss, path)
-
-
-def report_rest(response: Response, loss: Loss, path: Path = ()) -> None:
-    """Reports the members of an answer, or of one of its choices, and of its usage, that no wire tells."""
-    if not _RESPONSE_MEMBERS.issuperset(response):
-        report_unknown(response, _RESPONSE_MEMBERS, loss, path)
-    usage: Usage | None = response.get("usage")
-    if usage is not None:
-        report_members(usage, loss, (*path, "usage"))
 
 
 # ---------------------------------------------------------------------------------------------- streams

@@ -405,6 +405,10 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
     "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
     "adapter": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
     "definition": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
+    "stop_sequence": ("unsupported_field", "weakened", "the wire does not tell which text ended an answer"),
+    "logprobs": ("unsupported_field", "lost", "the wire has no place for log probabilities of this shape"),
+    "alternatives": ("unsupported_field", "lost", "the wire gives one answer"),
+    "estimated": ("unsupported_field", "weakened", "the wire does not tell estimates from counts"),
 }
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 

@@ -145,6 +145,15 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
     return None
 
 
+def one_of(words: Container[Any]) -> Callable[[Any, Wire], bool]:
+    """What tells whether a value is one of these words."""
+
+    def is_known(value: Any, _: Wire) -> bool:
+        return value in words
+
+    return is_known
+
+
 def are_words(texts: list[str], _: Wire) -> bool:
     """Whether there are texts, each with visible characters."""
     return bool(texts) and all(text.strip() for text in texts)
@@ -336,7 +345,10 @@ def write_members(request: Request, body: Wire, table: Places, writing: W, apart
             continue
         place = table.get(name)
         if place is not None:
-            if place.write is not None:
+            if writing.refuses(name):
+                if value not in _NOTHING_ASKED:
+                    writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+            elif place.write is not None:
                 place.write(name, value, body, writing)
             else:
                 _write_as_it_is(name, value, body, place, writing)
@@ -345,10 +357,6 @@ def write_members(request: Request, body: Wire, table: Places, writing: W, apart
 
 
 def _write_as_it_is(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
-    if writing.refuses(name):
-        if value != []:
-            writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
-        return
     if type(value) is list and not value:
         return  # it says nothing
     if place.is_limit:
@@ -679,14 +687,6 @@ def within_limit(name: str, value: int, writing: Writing) -> int:
         return value
     writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
     return highest
-
-
-def scalar(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    """A member that is the same on the wire."""
-    if writing.refuses(name):
-        writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
-    else:
-        body[name] = value
 
 
 def write_nothing(name: str, value: Any, body: Wire, writing: Writing) -> None:

@@ -18,8 +18,8 @@ from interlingua.adapters._members import (
     TEXT,
     Row,
     Rows,
+    one_of,
     read_model,
-    scalar,
     within,
 )
 from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
@@ -30,9 +30,9 @@ from interlingua.canonical.endpoint import Endpoint
 Request = dict[str, Any]
 
 EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-_VERBOSITIES: Final = ("low", "medium", "high")
+VERBOSITIES: Final = ("low", "medium", "high")
 _MOST_PAIRS: Final = 16
-_TIERS: Final = ("auto", "default", "flex", "priority")
+TIERS: Final = ("auto", "default", "flex", "priority")
 _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
 
 
@@ -45,14 +45,13 @@ def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: boo
     `reasons` says whether the model will reason, where that is known.
     """
     lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
-    if not writing.refuses(name):
-        value = within(name, value, lowest, highest, writing)
+    value = within(name, value, lowest, highest, writing)
     taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
     if not taken and (_reasons(writing) if reasons is None else reasons):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
     else:
-        scalar(name, value, body, writing)
+        body[name] = value
 
 
 def _reasons(writing: Target) -> bool:
@@ -63,9 +62,7 @@ def _reasons(writing: Target) -> bool:
 
 def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
     """A member that takes some words."""
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    elif value in words:
+    if value in words:
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
@@ -73,14 +70,11 @@ def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, 
 
 def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
     """How long the answer should be."""
-    word(name, value, _VERBOSITIES, body, writing)
+    word(name, value, VERBOSITIES, body, writing)
 
 
 def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
     """Texts that the provider keeps with the answer."""
-    if value and writing.refuses(name):
-        writing.report_refused(name, value)
-        return
     message = "the wire keeps texts of up to 512 characters under names of up to 64"
     kept = kept_metadata(value, writing, _is_pair, message, _MOST_PAIRS)
     if kept:
@@ -202,21 +196,6 @@ def _is_kept(value: Wire, _: Wire) -> bool:
     return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
 
 
-def is_tier(value: str, _: Wire) -> bool:
-    """Whether a word is a service class of every provider."""
-    return value in _TIERS
-
-
-def is_effort(value: Any, _: Wire) -> bool:
-    """Whether a word asks for reasoning, as far as is known here."""
-    return value in EFFORTS
-
-
-def is_verbosity(value: Any, _: Wire) -> bool:
-    """Whether a word says how long the answer should be, as far as is known here."""
-    return value in _VERBOSITIES
-
-
 def is_bare_format(value: Wire) -> bool:
     """Whether a form of answer has a type alone."""
     return len(value) == 1 and value.get("type") in ("text", "json_object")
@@ -237,7 +216,7 @@ SHARED_ROWS: Final[Rows] = {
     "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
     "stream": Row(SWITCH, "stream", plain=()),
     "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(TEXT, "service_tier", plain=is_tier),
+    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS)),
     "user": Row(TEXT, "user", plain=()),
     "metadata": Row(OBJECT, "metadata", plain=_is_kept, write=metadata),
 }

@@ -11,8 +11,8 @@ from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._items import report_unsaid
-from interlingua.adapters._kit import marked, report_foreign_state, within
+from interlingua.adapters._items import laid_over, report_unsaid
+from interlingua.adapters._kit import marked, report_foreign_state, report_own_state, within
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
 from interlingua.adapters._order import (
     INSTRUCTIONS,
@@ -183,7 +183,9 @@ class Turns(Generic[W]):
 
     def put_members(self, state: Item, wire: Item, path: Path) -> None:
         """Writes what the state of a message holds for this wire beside its content."""
-        raise NotImplementedError
+        report_own_state(state, self.writing.loss, path)
+        if fields := state.get("fields"):
+            wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
 
     def put_system(self, content: list[Item], body: Item) -> Item | None:
         """Writes the leading instructions beside the conversation; gives the object in which they stand, where that has members
@@ -217,6 +219,11 @@ class Turns(Generic[W]):
 
     def travels(self, message: Item, path: Path) -> None:
         """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
+        state = self.writing.owned(message)
+        report_own_state(state, self.writing.loss, path)
+        for name in state.get("fields") or ():
+            where = (*path, "provider_state", "fields", name)
+            self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
 
     def pinned(self) -> Collection[int]:
         """Results that would rather stay in their place than others where messages move."""

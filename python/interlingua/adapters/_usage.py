@@ -8,9 +8,9 @@ bucket is counted, and a function that writes its own counts.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, report_unknown
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._members import whole
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss
 
 Usage = dict[str, Any]
 
@@ -27,7 +27,8 @@ _BUCKETS: Final = (
     "reasoning_tokens",
 )
 _OF_THE_PROMPT: Final = ("cached_input_tokens", "cache_creation_input_tokens")
-_MEMBERS: Final = frozenset((*_BUCKETS, "cost_usd", "pricing_version", "latency_ms", "estimated", "raw"))
+COUNTED: Final = frozenset((*_BUCKETS, "cost_usd", "pricing_version", "latency_ms", "raw"))
+"""The members of a usage that are counted, or that are none of the provider's."""
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
@@ -112,12 +113,3 @@ def report_usage(usage: Usage | None, written: Any, uncounted: tuple[str, ...], 
         loss.replace(
             ("usage", "input_tokens"), usage["input_tokens"] + prompt, "unsupported_field", "weakened", message
         )
-
-
-def report_members(usage: Usage, loss: Loss, path: Path) -> None:
-    """Reports what no wire tells of a usage: that its counts are estimates, and members that this version does not know."""
-    if usage.get("estimated"):
-        message = "the wire does not tell estimates from counts"
-        loss.drop((*path, "estimated"), "unsupported_field", "weakened", message)
-    if not _MEMBERS.issuperset(usage):
-        report_unknown(usage, _MEMBERS, loss, path)

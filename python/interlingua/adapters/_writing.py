@@ -119,7 +119,9 @@ class Writing:
     def refuses(self, name: str, member: str | None = None) -> bool:
         """Whether the provider's wire or the model does not take a member of the request; `member` is what it is called
         there."""
-        return name in self.dialect.get("unsupported", ()) or self.lacks(f"supports_{name}", member or name)
+        if name in self.dialect.get("unsupported", ()):
+            return True
+        return bool(self.capabilities) and self.lacks(f"supports_{name}", member or name)
 
     def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
         """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""

@@ -7,14 +7,13 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, AsRead
+from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
-    NAME,
     NOTE,
     TOOLS,
     as_text,
     as_tool,
-    count_instructions,
     goes_on,
     last_text,
     of_text,
@@ -153,30 +152,40 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
         return None
     try:
         if "tool" in form:
-            tool: dict[str, Any] = {**form["tool"], "input_schema": wanted.get("schema")}
-            choice: dict[str, Any] = form["choice"]
-            fits = tool["name"] == NAME and choice["tool_choice"] == CHOICE and choice.keys() <= _CHOSEN.keys()
-            same = fits and of_tool(tool) == wanted and not _has_tools(request)
-            return (_with_tool(request, tool, choice), _CALL, -1) if same else None
+            tool = {**form["tool"], "input_schema": wanted.get("schema")}
+            asked = _with_tool(request, tool, form["choice"])
+            return (asked, _CALL, -1) if not _has_tools(request) and is_read_as(asked, request) else None
         text = as_text(wanted)
         if of_text(text) != wanted:
             return None
         asked = _asking(request, form.get("beside"))
-        if "at" in form and (messages := _with_text_at(request["messages"], text, form)) is not None:
-            asked["messages"] = messages
-            return asked, text, form["at"][0]
-        if "message" not in form or request.get("system"):  # which stands before it now
-            place = place_of_end(request["messages"])
-            return _with_text(request, text, form.get("beside"), *place), text, -1
-        message: dict[str, Any] = form["message"]
-        asked["messages"] = [{**message, "content": [{**message["content"][0], "text": text}]}, *request["messages"]]
-        return asked, _ALONE, 0
+        asked["messages"], position = _where_it_stood(request["messages"], text, form)
+        # alone, it stands before all instructions: others that are beside the messages now would stand before it
+        if position >= 0 and not ("message" in form and request.get("system")) and is_read_as(asked, request):
+            return asked, _ALONE if "message" in form else text, position
+        return _with_text(request, text, form.get("beside"), *place_of_end(request["messages"])), text, -1
     except (KeyError, TypeError, AttributeError, IndexError, ValueError):
         return None  # what a caller left in the form is no matter for an error: the form is asked for anew
 
 
 _CALL: Final = "call"
 _ALONE: Final = "alone"
+
+
+def _where_it_stood(messages: list[Any], text: str, form: dict[str, Any]) -> tuple[list[Any], int]:
+    """The messages with a text where it was read out of turn, and which of them has it; -1 where it was in turn."""
+    if "message" in form:
+        message: dict[str, Any] = form["message"]
+        return [{**message, "content": [{**message["content"][0], "text": text}]}, *messages], 0
+    if "at" not in form:
+        return messages, -1
+    position: int = form["at"][0]
+    index: int = form["at"][1]
+    content: list[Block] = messages[position]["content"]
+    if "block" not in form:
+        return _with_content(messages, position, _ending(content, index, text)), position
+    block = {**form["block"], "type": "text", "text": text}
+    return _with_content(messages, position, [*content[:index], block, *content[index:]]), position
 
 
 # -- as a call
@@ -274,30 +283,6 @@ def _with_text(request: Request, text: str, beside: dict[str, Any] | None, posit
     index = last_text(system)
     asked["system"] = _ending(system, index, text) if index >= 0 else [*system, {"type": "text", "text": text}]
     return asked
-
-
-def _with_text_at(messages: list[Any], text: str, form: dict[str, Any]) -> list[Any] | None:
-    """The messages with a text where it was read, out of turn; None where a reader would not find it any more."""
-    position: int = form["at"][0]
-    index: int = form["at"][1]
-    told = count_instructions(messages)
-    if not 0 <= position < told or index < 0:
-        return None
-    content: list[Block] = messages[position]["content"]
-    if "block" in form:
-        alone = told == len(messages)
-        last = (position + 1 if index else position) if alone else told
-        if index > len(content) or any(last_text(other["content"]) >= 0 for other in messages[position:last]):
-            return None
-        return _with_content(
-            messages, position, [*content[:index], {**form["block"], "type": "text", "text": text}, *content[index:]]
-        )
-    if content[index]["type"] != "text" or not content[index]["text"]:
-        return None
-    behind = [content[index + 1 :], *(other["content"] for other in messages[position + 1 : told])]
-    if told < len(messages) and any(last_text(blocks) >= 0 for blocks in behind):
-        return None
-    return _with_content(messages, position, _ending(content, index, text))
 
 
 def _with_content(messages: list[Any], position: int, content: list[Block]) -> list[Any]:

@@ -33,6 +33,13 @@ def extract_format(request: Request) -> types.Request:
     return cast("types.Request", request)
 
 
+def is_read_as(asked: Request, request: Request) -> bool:
+    """Whether a reader of one request, which asks in its tools or its instructions, finds the other in it."""
+    copied = {**asked, "messages": list(asked["messages"]), "provider_state": dict(asked["provider_state"])}
+    found = extract_format(copied)
+    return {**found, "provider_state": None} == {**request, "provider_state": None}
+
+
 def _is_called(request: Request) -> bool:
     """Takes the form from a tool of the reserved name. Whether it did."""
     tools: list[Any] = request.get("tools") or []

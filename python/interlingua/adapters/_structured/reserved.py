@@ -6,7 +6,7 @@ A reader would take them for the form of the answer (spec/2-requests.md#form-res
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._structured.finding import extract_format
+from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import BEGIN, END, INSTRUCTIONS, NAME, of_text
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -103,5 +103,4 @@ def _is_as_read(request: Request, endpoint: Endpoint) -> bool:
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state) or request.get("system"):
         return False
-    known = {**request, "messages": list(request["messages"]), "provider_state": dict(state)}
-    return extract_format(known).get("response_format") == request.get("response_format")
+    return is_read_as(request, request)

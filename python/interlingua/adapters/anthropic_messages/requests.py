@@ -30,6 +30,7 @@ from interlingua.adapters._members import (
     Rows,
     are_words,
     model_to_wire,
+    one_of,
     places,
     put,
     read_model,
@@ -486,7 +487,7 @@ _ROWS: Final[Rows] = {
     ),
     "output_config": Row(
         {
-            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
             "format": Row(ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),

@@ -4,23 +4,23 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
-    UNREADABLE,
     Ends,
     Names,
+    as_object,
     derived_id,
     read_end,
     read_members,
     served_model,
-    unwritable,
+    write_answer,
     written_end,
 )
-from interlingua.adapters._claude.answers import FINAL, content_of, is_shown, report_answer, report_shown
+from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, own_counts, read_counts
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -38,24 +38,14 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "end_turn": "stop",
-        "stop_sequence": "stop_sequence",
-        "max_tokens": "length",
-        "model_context_window_exceeded": "length",
-        "tool_use": "tool_calls",
-        "pause_turn": "pause",
-        "compaction": "pause",
-        "refusal": "refusal",
-    },
-    {
         "stop": "end_turn",
         "stop_sequence": "stop_sequence",
-        "length": "max_tokens",
+        "length": "max_tokens model_context_window_exceeded",
         "tool_calls": "tool_use",
-        "pause": "pause_turn",
+        "pause": "pause_turn compaction",
         "refusal": "refusal",
-        "content_filter": "refusal",
     },
+    {"content_filter": "refusal"},
     FINAL,
 )
 _NAMES: Final = Names(
@@ -93,8 +83,7 @@ def from_wire_response(
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
     and `ProviderError` when the body is an error in spite of its status.
     """
-    if not isinstance(body, dict):
-        raise InvalidAnswer("the answer must be an object", path="", adapter=endpoint.adapter)
+    body = as_object(body, endpoint)
     if body.get("type") == "error":
         raise ProviderError(error(200, {}, body, endpoint))
     content = body.get("content")
@@ -106,8 +95,7 @@ def from_wire_response(
     usual = body.get("type") == "message" and body.get("role") == ASSISTANT
     if may_differ(reading.unusual or not usual):
         loss = Loss()
-        written = _body(response, endpoint, loss)
-        keep_item(response, body, written, endpoint, loss.entries, content_of(response))
+        keep(response, body, _body(response, endpoint, loss), endpoint, loss)
     return unwrap_answer_call(response), []
 
 
@@ -137,12 +125,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries
+    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -185,7 +168,7 @@ def _shown_thinking(block: dict[str, Any], writing: Writing, path: Path) -> Wire
         code, severity = ("foreign_state", "lost") if given else ("unsigned_thinking", "representation")
         message = "reasoning of another provider is shown without a signature"
         writing.loss.replace((*path, "signature"), "", code, severity, message)
-    report_shown(block, "reasoning takes no cache mark", writing, path)
+    report_shown(block, writing, path)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 

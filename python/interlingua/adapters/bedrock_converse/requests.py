@@ -37,6 +37,7 @@ from interlingua.adapters._members import (
     Rows,
     are_words,
     is_number,
+    one_of,
     places,
     put,
     write_members,
@@ -208,6 +209,10 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     except UNREADABLE as problem:
         raise members.reading.unreadable(name, (name,)) from problem
     return True
+
+
+def _is_auto(value: Wire, body: Wire) -> bool:
+    return value == {"auto": {}} and bool(body["toolConfig"].get("tools"))
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
@@ -506,11 +511,12 @@ _ROWS: Final[Rows] = {
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",))}, read=_read_tools
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",), plain=_is_auto)},
+        read=_read_tools,
     ),
     "outputConfig": Row(
         {
-            "effort": Row(TEXT, REASONING, parse=wish("effort")),
+            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
             "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),

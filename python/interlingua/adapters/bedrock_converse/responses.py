@@ -4,22 +4,22 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
-    UNREADABLE,
     Ends,
     Names,
+    inner,
     read_end,
     read_members,
-    unwritable,
+    write_answer,
     written_end,
 )
-from interlingua.adapters._claude.answers import FINAL, content_of, is_shown, report_answer, report_shown
+from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER
 from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
     blocks_from_wire,
@@ -35,27 +35,17 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "end_turn": "stop",
-        "stop_sequence": "stop_sequence",
-        "max_tokens": "length",
-        "model_context_window_exceeded": "length",
-        "tool_use": "tool_calls",
-        "guardrail_intervened": "content_filter",
-        "content_filtered": "content_filter",
-        "malformed_model_output": "error",
-        "malformed_tool_use": "error",
-        # not in the service's list; Anthropic's models have them
-        "pause_turn": "pause",
-        "refusal": "refusal",
-    },
-    {
         "stop": "end_turn",
         "stop_sequence": "stop_sequence",
-        "length": "max_tokens",
+        "length": "max_tokens model_context_window_exceeded",
         "tool_calls": "tool_use",
-        "content_filter": "content_filtered",
-        "refusal": "content_filtered",
+        "content_filter": "content_filtered guardrail_intervened",
+        "error": "malformed_model_output malformed_tool_use",
+        # not in the service's list; Anthropic's models have them
+        "pause": "pause_turn",
+        "refusal": "refusal",
     },
+    {"refusal": "content_filtered", "error": "other", "pause": "other"},
     FINAL,
 )
 _NAMES: Final = Names({"output": APART, "stopReason": "finish_reason_raw", "usage": "usage"}, strict=True)
@@ -88,7 +78,7 @@ def from_wire_response(
     response = assembled(body, blocks, reading, endpoint)
     if may_differ(reading.unusual or "role" not in message):
         loss = Loss()
-        keep_item(response, body, _body(response, endpoint, loss), endpoint, loss.entries, content_of(response))
+        keep(response, body, _body(response, endpoint, loss), endpoint, loss)
     return unwrap_answer_call(response), []
 
 
@@ -97,16 +87,12 @@ def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoin
     response: Response = {"message": {"role": "assistant", "content": blocks}}
     fields = _beside_content(body.get("output") or {})
     read_members(body, _NAMES, response, endpoint, usage_from_wire, {"output": fields} if fields else {})
-    match body.get("trace"):  # a router of prompts names the model that it chose; no other answer does
-        case {"promptRouter": {"invokedModelId": str(model)}} if model:
-            response["model"] = endpoint.model_id(model) or ""
-        case _:
-            pass
-    match body.get("additionalModelResponseFields"):
-        case {"stop_sequence": str(stop)}:
-            response["stop_sequence"] = stop
-        case _:
-            pass
+    model = inner(inner(body, "trace"), "promptRouter").get("invokedModelId")
+    if type(model) is str and model:  # a router of prompts names the model that it chose; no other answer does
+        response["model"] = endpoint.model_id(model)
+    stop = inner(body, "additionalModelResponseFields").get("stop_sequence")
+    if type(stop) is str:
+        response["stop_sequence"] = stop
     response["finish_reason"] = read_end(response.get("finish_reason_raw"), blocks, ENDS)
     return response
 
@@ -143,12 +129,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return put_back_item(response, body, endpoint, loss.entries, loss, content_of(response)), loss.entries
+    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -190,7 +171,7 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
         place = USER if block["type"] == "image" else ASSISTANT
         wire = block_to_wire(block, place, writing, path)
         if wire is not None and block.get("cache") is not None:
-            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", _NO_MARKS)
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
         return wire
     shown: Wire = {"text": block["text"]}
     if block.get("signature") == "":
@@ -198,22 +179,19 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
     elif block.get("signature") is not None:
         message = "reasoning of another provider is shown without a signature"
         writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    report_shown(block, _NO_MARKS, writing, path)
+    report_shown(block, writing, path)
     return {"reasoningContent": {"reasoningText": shown}}
-
-
-_NO_MARKS: Final = "an answer has no cache points"
 
 
 def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
     """The text that ended an answer stands among the model's own members; an edit may have made it another one."""
-    additional = body.get("additionalModelResponseFields")
-    members: Wire = dict(additional) if isinstance(additional, dict) else {}
-    given, told = response.get("stop_sequence"), members.pop("stop_sequence", None)
-    if given == (told if isinstance(told, str) else None):
+    members = dict(inner(body, "additionalModelResponseFields"))
+    given, came = response.get("stop_sequence"), members.pop("stop_sequence", None)
+    if given == (came if type(came) is str else None):
         return
+    replaced = body.get("additionalModelResponseFields") is not None
     body["additionalModelResponseFields"] = members = members if given is None else {**members, "stop_sequence": given}
-    if additional is not None:
+    if replaced:
         where = ("provider_state", "fields", "additionalModelResponseFields")
         writing.loss.replace(where, members, "combination", "representation", "the canonical member says otherwise")
 

@@ -8,8 +8,7 @@ from typing import Any
 from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
-from interlingua.adapters._items import laid_over
-from interlingua.adapters._kit import Wire, report_own_state
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._turns import FILLER
 from interlingua.adapters.bedrock_converse.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.bedrock_converse.tables import DOCUMENT_FILLER, Writing
@@ -63,11 +62,6 @@ class _Turns(claude.Turns[Writing]):
 
     __slots__ = ()
 
-    def put_members(self, state: Block, wire: Wire, path: Path) -> None:
-        report_own_state(state, self.writing.loss, path)
-        if fields := state.get("fields"):
-            wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
-
     def begins(self, message: Message) -> bool:
         # of another request they alternate
         return self.writing.same_origin and bool(self.writing.encoding_of(message).get("start"))
@@ -88,14 +82,6 @@ class _Turns(claude.Turns[Writing]):
         if mark is not None:
             content.append(mark)
         return True
-
-    def travels(self, message: Message, path: Path) -> None:
-        state = message.get("provider_state")
-        if state is not None and self.writing.endpoint.owns(state):
-            for name in ("fields", "signature"):
-                if name in state:
-                    where = (*path, "provider_state", name)
-                    self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
 
 
 def _add_texts_to_documents(wires: list[Wire], writing: Writing) -> None:

@@ -77,8 +77,8 @@ def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
         read_item(_DOCUMENT, document, block, reading)
         if type(document["data"]) is str:
             encoding[_AS] = _STRING
-        if nulls := dict.fromkeys(name for name, value in document.items() if value is None):
-            block["provider_state"].setdefault("fields", {}).update(nulls)
+        if nulls := [name for name in document if document[name] is None]:
+            block["provider_state"].setdefault("fields", {}).update(dict.fromkeys(nulls))
     if not block["source"]["data"]:
         encoding.setdefault(_AS, _EMPTY)
     return block

@@ -29,6 +29,7 @@ from interlingua.adapters._members import (
     Row,
     Rows,
     model_to_wire,
+    one_of,
     places,
     read_model,
     whole,
@@ -115,10 +116,6 @@ _MOST_STOPS: Final = 5
 
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        if value:
-            writing.report_refused(name, value)
-        return
     value = kept_stops(value, writing, code="empty_content")
     if not value:
         return
@@ -129,9 +126,7 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
 
 
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    elif 0 <= value <= _HIGHEST_SEED:
+    if 0 <= value <= _HIGHEST_SEED:
         body[name] = value
     else:
         writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such seed")
@@ -161,6 +156,9 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
             writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
     elif value or written:
         report_wish(value, written, writing)
+
+
+_SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
 
 
 def _thinking(value: Mapping[str, Any]) -> Wire:
@@ -346,7 +344,7 @@ _ROWS: Final[Rows] = {
     "seed": Row(INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=_seed),
     "stop_sequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
     "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "thinking": Row(OBJECT, REASONING, parse=_reasoning_from_wire, write=_reasoning),
+    "thinking": Row(OBJECT, REASONING, plain=one_of(_SWITCHES), parse=_reasoning_from_wire, write=_reasoning),
     "response_format": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
     "tools": Row(LIST, read=tools_reader(tool_from_wire)),
     "tool_choice": Row(TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),

@@ -1,33 +1,37 @@
 """Answers: `to_wire_response` plays the provider, `from_wire_response` reads one."""
 
 import hashlib
-from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     LISTED,
     UNREADABLE,
     Ends,
     Names,
+    as_object,
+    inner,
+    keep,
+    put_back,
     read_end,
     read_members,
     report_around,
     unreadable,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, report_own_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, count, own_counts, prompt_tokens
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -35,23 +39,15 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "COMPLETE": "stop",
-        "STOP_SEQUENCE": "stop_sequence",
-        "MAX_TOKENS": "length",
-        "ERROR_LIMIT": "length",
-        "TOOL_CALL": "tool_calls",
-        "ERROR": "error",
-        "TIMEOUT": "error",
-        "ERROR_TOXIC": "content_filter",
-        "USER_CANCEL": "cancelled",
-    },
-    {
         "stop": "COMPLETE",
         "stop_sequence": "STOP_SEQUENCE",
-        "length": "MAX_TOKENS",
+        "length": "MAX_TOKENS ERROR_LIMIT",
         "tool_calls": "TOOL_CALL",
-        "error": "ERROR",
+        "error": "ERROR TIMEOUT",
+        "content_filter": "ERROR_TOXIC",
+        "cancelled": "USER_CANCEL",
     },
+    {"content_filter": "OTHER", "cancelled": "OTHER"},
     ("length", "content_filter", "error", "cancelled"),
     other="OTHER",
 )
@@ -70,14 +66,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss)
-        body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
-        body = put_back_item(response, body, endpoint, loss.entries, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -98,8 +87,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     else:
         report_foreign_state(response, endpoint, loss, ())
     end = read_end(body.get("finish_reason"), content, ENDS)
-    says = ("logprobs",) if "logprobs" in body else ()
-    report_around(response, end, loss, says=says, usage=body.get("usage"), uncounted=_UNCOUNTED)
+    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, said, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     return body
 
 
@@ -136,8 +125,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     if isinstance(body.get("message"), str):
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids)
@@ -146,8 +134,7 @@ def from_wire_response(
         loss = Loss()
         written = _body(response, endpoint, loss)
         keep_message(response["message"], body["message"], endpoint)
-        written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
-        keep_item(response, body, written, endpoint, loss.entries)
+        keep(response, body, written, endpoint, loss)
     return unwrap_answer_call(response), []
 
 
@@ -173,7 +160,7 @@ def usage_from_wire(usage: Wire) -> Usage | None:
 
     What came from the cache is told apart only where the prompt that is paid for is the one that was read.
     """
-    billed, tokens = _object(usage.get("billed_units")), _object(usage.get("tokens"))
+    billed, tokens = inner(usage, "billed_units"), inner(usage, "tokens")
     read, images = count(tokens.get("input_tokens")), count(tokens.get("image_tokens"))
     if images is not None:
         read = (read or 0) + images
@@ -192,10 +179,6 @@ def usage_from_wire(usage: Wire) -> Usage | None:
     if reasoning is not None:
         found["reasoning_tokens"] = min(reasoning, found["output_tokens"])
     return found
-
-
-def _object(value: Any) -> Mapping[str, Any]:
-    return value if type(value) is dict else NOTHING
 
 
 def usage_to_wire(usage: Usage, *, own: bool) -> Wire:

@@ -22,7 +22,6 @@ from interlingua.adapters.gemini_generate.context import (
     Reading,
     Writing,
     generation,
-    members_to_wire,
 )
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_call, parts_to_wire, result_to_wire
 from interlingua.adapters.gemini_generate.tables import SENTINEL
@@ -214,14 +213,6 @@ class _Contents(Turns[Writing]):
     def put_system(self, content: list[Wire], body: Wire) -> Wire:
         body["systemInstruction"] = wire = {"parts": content}
         return wire
-
-    def put_members(self, state: Block, wire: Wire, path: Path) -> None:
-        members_to_wire(state, wire, CONTENT, self.writing, path)
-
-    def travels(self, message: Message, path: Path) -> None:
-        for name in self.writing.owned(message).get("fields") or ():
-            where = (*path, "provider_state", "fields", name)
-            self.writing.loss.drop(where, "combination", "weakened", "the message travels in the content before it")
 
     def pinned(self) -> Collection[int]:
         """The last result of each turn whose media go behind its results: nothing else moves to that place.

@@ -4,7 +4,6 @@ stands beside that which an item says, both ways: fields and signatures.
 """
 
 import re
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _reading, _turns
@@ -177,27 +176,7 @@ def report_cache(item: dict[str, Any], writing: Writing, path: Path) -> None:
         writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
 
 
-def members_to_wire(state: Mapping[str, Any], wire: Wire, said: frozenset[str], writing: Writing, path: Path) -> None:
-    """Adds to an item that is no part what its own state holds for this wire, but for members that are `said` otherwise."""
-    if state.get("signature"):
-        where = (*path, "provider_state", "signature")
-        writing.loss.drop(where, "unsupported_field", "lost", "the wire has no signature in this place")
-    for name, value in (state.get("fields") or {}).items():
-        if name in said or name in wire:
-            writing.loss.drop((*path, "provider_state", "fields", name), "combination", "representation", _SAID)
-        else:
-            wire[name] = value
-
-
-_SAID: Final = "the canonical member says it already"
-
-
 # ---------------------------------------------------------------------------------------------- members of all parts
-
-
-def written_signature(block: Block, writing: Writing) -> Any:
-    """The signature of a block's own state; `ABSENT` where there is none."""
-    return writing.owned(block).get("signature") or ABSENT
 
 
 def _read_signature(raw: Any, block: Block, reading: Reading) -> None:
@@ -226,7 +205,7 @@ SIGNATURE: Final = Member(
     "thoughtSignature",
     ("provider_state",),
     _read_signature,
-    lambda block, writing, path: written_signature(block, writing),
+    lambda block, writing, path: writing.owned(block).get("signature") or ABSENT,
 )
 SIGNATURE.said = "signature"
 NO_THOUGHT: Final = Member("thought", (), _read_thought, lambda block, writing, path: ABSENT, soft=True)

@@ -37,6 +37,7 @@ from interlingua.adapters._members import (
     Writer,
     is_number,
     model_to_wire,
+    one_of,
     places,
     put,
     whole,
@@ -245,16 +246,8 @@ def _is_level(value: str, _: Wire) -> bool:
     return value.isupper() and value.lower() in EFFORTS[:4]
 
 
-def _is_json(value: str, _: Wire) -> bool:
-    return value == "application/json"
-
-
 def _are_stops(value: list[str], _: Wire) -> bool:
     return len(value) <= MOST_STOPS and all(value)
-
-
-def _is_tier(value: str, _: Wire) -> bool:
-    return value in TIERS
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -563,7 +556,9 @@ _ROWS: Final[Rows] = {
             "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
             "stopSequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
             "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(TEXT, FORMAT, _read_format, plain=_is_json, write=_response_format),
+            "responseMimeType": Row(
+                TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
+            ),
             "responseJsonSchema": Row(ANYTHING, FORMAT, _read_format, plain=is_taken),
             "responseSchema": Row(OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
@@ -578,7 +573,7 @@ _ROWS: Final[Rows] = {
             ),
         }
     ),
-    "serviceTier": Row(TEXT, "service_tier", plain=_is_tier, write=_service_tier),
+    "serviceTier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
     "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
 _APART: Final = ("contents", "systemInstruction")

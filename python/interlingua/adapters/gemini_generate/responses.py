@@ -4,36 +4,38 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
+    SHOWN,
     UNREADABLE,
     Ends,
     Names,
+    as_object,
     derived_id,
+    inner,
     no_usage,
     read_end,
     report_choice,
     report_logprobs,
     report_message,
-    report_rest,
     served_model,
     take_members,
-    unwritable,
+    write_answer,
     written_end,
 )
+from interlingua.adapters._items import report_unsaid
 from interlingua.adapters._kit import (
     NOTHING,
-    THINKING_MEMBERS,
     Wire,
     data_of,
     report_foreign_state,
     report_own_state,
-    report_unknown,
 )
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts, report_usage
 from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
-from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing, report_cache
+from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
@@ -47,38 +49,15 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "STOP": "stop",
-        "MAX_TOKENS": "length",
-        "CONTINUATION": "pause",
-        "SAFETY": "content_filter",
-        "RECITATION": "content_filter",
-        "BLOCKLIST": "content_filter",
-        "PROHIBITED_CONTENT": "content_filter",
-        "SPII": "content_filter",
-        "IMAGE_SAFETY": "content_filter",
-        "IMAGE_PROHIBITED_CONTENT": "content_filter",
-        "IMAGE_RECITATION": "content_filter",
-        "LANGUAGE": "content_filter",
-        "ESCALATION": "content_filter",
-        "PUP_LIMITED_DISABLED": "content_filter",
-        "MODEL_ARMOR": "content_filter",
-        "MALFORMED_FUNCTION_CALL": "error",
-        "UNEXPECTED_TOOL_CALL": "error",
-        "TOO_MANY_TOOL_CALLS": "error",
-        "MISSING_THOUGHT_SIGNATURE": "error",
-        "MALFORMED_RESPONSE": "error",
-        "NO_IMAGE": "error",
-        "IMAGE_OTHER": "error",
-    },
-    {
         "stop": "STOP",
-        "stop_sequence": "STOP",
-        "tool_calls": "STOP",
         "length": "MAX_TOKENS",
         "pause": "CONTINUATION",
-        "content_filter": "SAFETY",
-        "refusal": "SAFETY",
+        "content_filter": "SAFETY RECITATION BLOCKLIST PROHIBITED_CONTENT SPII IMAGE_SAFETY IMAGE_PROHIBITED_CONTENT "
+        "IMAGE_RECITATION LANGUAGE ESCALATION PUP_LIMITED_DISABLED MODEL_ARMOR",
+        "error": "MALFORMED_FUNCTION_CALL UNEXPECTED_TOOL_CALL TOO_MANY_TOOL_CALLS MISSING_THOUGHT_SIGNATURE "
+        "MALFORMED_RESPONSE NO_IMAGE IMAGE_OTHER",
     },
+    {"stop_sequence": "STOP", "tool_calls": "STOP", "refusal": "SAFETY", "error": "OTHER"},
     ("length", "content_filter"),
     other="OTHER",
 )
@@ -97,6 +76,9 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
 """What the wire does not count apart."""
+_SAID_ELSEWHERE: Final = AROUND | {"alternatives"}
+_SAID: Final = _SAID_ELSEWHERE | {"logprobs"}
+"""The members of an answer that the wire says of one of another provider, and of its own."""
 
 # ---------------------------------------------------------------------------------------------- sources
 
@@ -182,8 +164,7 @@ def from_wire_response(
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
     and `ProviderError` when the body is an error in spite of its status.
     """
-    if type(body) is not dict:
-        raise InvalidAnswer("the answer must be an object", path="", adapter=endpoint.adapter)
+    body = as_object(body, endpoint)
     if "error" in body and "candidates" not in body:
         raise ProviderError(error(200, {}, body, endpoint))
     candidates = body.get("candidates")
@@ -221,8 +202,7 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    content = candidate.get("content")
-    said: Wire = content if type(content) is dict else {}
+    said = inner(candidate, "content")
     if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     fields: Wire = {}
@@ -288,16 +268,10 @@ def _body_of(response: Response, candidates: list[Wire], state: Any) -> Wire:
 def _blocked(body: Wire, endpoint: Endpoint) -> dict[str, Any]:
     """An answer without candidates: the prompt was blocked, or nothing was said."""
     choice: dict[str, Any] = {"message": {"role": "assistant", "content": []}, "finish_reason": "other"}
-    if (reason := _block_reason(body)) is not None:
+    if (reason := inner(body, "promptFeedback").get("blockReason")) is not None:
         choice["finish_reason_raw"], choice["finish_reason"] = str(reason), "content_filter"
     choice["provider_state"] = endpoint.state()
     return choice
-
-
-def _block_reason(body: Wire) -> Any:
-    """Why the prompt was blocked."""
-    feedback = body.get("promptFeedback")
-    return feedback.get("blockReason") if type(feedback) is dict else None
 
 
 def usage_from_wire(wire: Wire) -> dict[str, Any]:
@@ -315,11 +289,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        return _body(response, endpoint, loss), loss.entries
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -345,7 +315,6 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     if not own:
         report_foreign_state(response, endpoint, loss, ())
     report_usage(usage, body.get("usageMetadata"), _UNCOUNTED, loss)
-    report_rest(response, loss)
     return body
 
 
@@ -353,7 +322,7 @@ def _has_no_candidate(response: Response, state: Any) -> bool:
     """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
-    reason = _block_reason(state.get("fields") or {})
+    reason = inner(inner(state, "fields"), "promptFeedback").get("blockReason")
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
@@ -376,8 +345,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     writing.message = message
     state, loss, own = writing.owned(choice), writing.loss, writing.same_origin
     before = len(loss.entries)
-    fields = (state.get("fields") or {}).get("choice")
-    fields = fields if isinstance(fields, dict) else {}
+    fields = inner(inner(state, "fields"), "choice")
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for index, block in enumerate(message["content"]):
@@ -398,7 +366,7 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
     candidate = _around(content, position, word)
     if own and choice.get("logprobs") is not None:
         candidate["logprobsResult"] = choice["logprobs"]
-    report_choice(choice, end, loss, path, ("logprobs",) if own else ())
+    report_choice(choice, end, _SAID if own else _SAID_ELSEWHERE, loss, path)
     report_message(message, loss, (*path, "message"))
     report_foreign_state(message, writing.endpoint, loss, (*path, "message"))
     report_own_state(writing.owned(message), loss, (*path, "message"))
@@ -406,7 +374,6 @@ def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Pa
         report_foreign_state(choice, writing.endpoint, loss, path)
         beside = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
         report_own_state({**state, "fields": beside}, loss, path, fields=True)
-        report_rest(choice, loss, path)
     for name, value in fields.items():
         candidate.setdefault(name, value)
     if "groundingMetadata" in fields:
@@ -424,8 +391,7 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_cache(block, writing, path)
-        report_unknown(block, THINKING_MEMBERS, writing.loss, path)
+        report_unsaid(block, SHOWN, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":

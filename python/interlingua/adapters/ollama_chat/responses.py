@@ -5,39 +5,39 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     LISTED,
     UNREADABLE,
     Ends,
     Names,
+    as_object,
     has_tokens,
+    keep,
+    put_back,
     read_end,
     read_members,
     report_around,
     served_model,
     unreadable,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, prompt_tokens
-from interlingua.adapters._verbatim import keep_item, may_differ, put_back_item
+from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
-from interlingua.adapters.ollama_chat.tables import CREATED, NAME, Reading, Writing, moment
+from interlingua.adapters.ollama_chat.tables import CREATED, Reading, Writing, moment
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidAnswer, ProviderError
+from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
-    {"stop": "stop", "length": "length"},
-    {"stop": "stop", "stop_sequence": "stop", "tool_calls": "stop", "length": "length"},
-    ("length",),
-)
+ENDS: Final = Ends({"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"}, ("length",))
 """The server has two words, and none for calls."""
 _NAMES: Final = Names({"message": APART, "model": "model", "done_reason": "finish_reason_raw", "logprobs": LISTED})
 _COUNTS: Final = ("prompt_eval_count", "eval_count")
@@ -59,14 +59,9 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     reported at their place in the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, moment(created))
-        body["message"] = put_back_item(response["message"], body["message"], endpoint, loss.entries, loss)
-        body = put_back_item(response, body, endpoint, loss.entries, loss)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(
+        endpoint, lambda loss: put_back(response, _body(response, endpoint, loss, moment(created)), endpoint, loss)
+    )
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -> Wire:
@@ -74,9 +69,9 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, writing, message, created_at)
     end = read_end(body.get("done_reason"), response["message"]["content"], ENDS)
-    says = ("logprobs",) if "logprobs" in body else ()
-    report_around(response, end, loss, says=says, uncounted=_UNCOUNTED)
-    if says:
+    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, said, loss, uncounted=_UNCOUNTED)
+    if "logprobs" in body:
         for name in sorted(response["logprobs"].keys() - {LISTED}):
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
     report_foreign_state(response, endpoint, loss, ())
@@ -113,8 +108,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     if "message" not in body and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids, salt_of(body))
@@ -123,8 +117,7 @@ def from_wire_response(
         loss = Loss()
         written = _body(response, endpoint, loss, CREATED)
         keep_message(response["message"], body["message"], endpoint)
-        written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
-        keep_item(response, body, written, endpoint, loss.entries)
+        keep(response, body, written, endpoint, loss)
     return unwrap_answer_call(response), []
 
 

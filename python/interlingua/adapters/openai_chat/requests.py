@@ -25,24 +25,24 @@ from interlingua.adapters._members import (
     Writer,
     is_number,
     model_to_wire,
+    one_of,
     places,
     report_absent,
-    scalar,
     whole,
     within,
     within_limit,
     write_members,
 )
 from interlingua.adapters._openai_members import (
+    EFFORTS,
     SHARED_ROWS,
     SWITCHES,
+    TIERS,
+    VERBOSITIES,
     asked_format,
     is_bare_format,
     is_choice,
-    is_effort,
     is_named_schema,
-    is_tier,
-    is_verbosity,
     record_names,
     sampling,
     schema_from_wire,
@@ -147,7 +147,7 @@ def _if_there(lowest: float | None = None, highest: float | None = None) -> Writ
 
     def write(name: str, value: Any, body: Wire, writing: Writing) -> None:
         if writing.dialect.get(name):
-            scalar(name, within(name, value, lowest, highest, writing), body, writing)
+            body[name] = within(name, value, lowest, highest, writing)
         else:
             report_absent(name, value, writing.loss)
 
@@ -155,9 +155,6 @@ def _if_there(lowest: float | None = None, highest: float | None = None) -> Writ
 
 
 def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-        return
     spelt = writing.encoding.get("token_limit")  # some servers know one of the two names alone
     body[spelt if spelt in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
@@ -167,17 +164,11 @@ def _usual_limit(dialect: Mapping[str, Any]) -> str:
 
 
 def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-    else:
-        body[writing.dialect.get("seed_name") or "seed"] = value
+    body[writing.dialect.get("seed_name") or "seed"] = value
 
 
 def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
     if not value:
-        return
-    if writing.refuses(name):
-        writing.report_refused(name, value)
         return
     most = writing.dialect.get("max_stop", 4)
     if most is not None and len(value) > most:
@@ -188,7 +179,7 @@ def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
 
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
     if name not in body:  # the alternatives may have asked for them
-        scalar(name, value, body, writing)
+        body[name] = value
 
 
 def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
@@ -403,9 +394,9 @@ _ROWS: Final[Rows] = {
     "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
     "response_format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
     **{name: Row(ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
-    "reasoning_effort": Row(TEXT, REASONING, settings_from_wire, plain=is_effort, write=settings_to_wire),
-    "verbosity": Row(TEXT, "verbosity", plain=is_verbosity, write=verbosity),
-    "service_tier": Row(TEXT, "service_tier", plain=is_tier, write=_service_tier),
+    "reasoning_effort": Row(TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
+    "verbosity": Row(TEXT, "verbosity", plain=one_of(VERBOSITIES), write=verbosity),
+    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
     "cache_control": Row(ANYTHING, "cache", _read_cache, write=_cache),
     "stream": Row(SWITCH, "stream", plain=_is_stream, write=_stream),
     "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",), plain=_is_usual),

@@ -5,21 +5,22 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     UNREADABLE,
     Ends,
     Names,
+    as_object,
     derived_id,
     has_tokens,
     no_usage,
     read_end,
     report_choice,
     report_logprobs,
-    report_rest,
     report_stateless,
     served_model,
     take_members,
     unreadable,
-    unwritable,
+    write_answer,
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of
@@ -41,37 +42,14 @@ Response = dict[str, Any]
 
 ENDS: Final = Ends(
     {
-        "stop": "stop",
-        "eos": "stop",
-        "eos_token": "stop",
-        "end_turn": "stop",
+        "stop": "stop eos eos_token end_turn",
         "stop_sequence": "stop_sequence",
-        "length": "length",
-        "model_length": "length",
-        "max_tokens": "length",
-        "max_output": "length",
-        "model_context_window_exceeded": "length",
-        "tool_calls": "tool_calls",
-        "function_call": "tool_calls",
-        "tool_use": "tool_calls",
-        "content_filter": "content_filter",
-        "safety": "content_filter",
-        "sensitive": "content_filter",
-        "error": "error",
-        "insufficient_system_resource": "error",
-        "abort": "error",
-        "network_error": "error",
+        "length": "length model_length max_tokens max_output model_context_window_exceeded",
+        "tool_calls": "tool_calls function_call tool_use",
+        "content_filter": "content_filter safety sensitive",
+        "error": "error insufficient_system_resource abort network_error",
     },
-    {
-        "stop": "stop",
-        "stop_sequence": "stop",
-        "length": "length",
-        "tool_calls": "tool_calls",
-        "content_filter": "content_filter",
-        "refusal": "stop",
-        "cancelled": "error",
-        "error": "error",
-    },
+    {"stop_sequence": "stop", "refusal": "stop", "cancelled": "error"},
     ("length", "content_filter", "error"),
     by_text=True,
 )
@@ -101,6 +79,8 @@ _PLACES: Final[Places] = (
 """Vendors have several names for what came from a cache, and for what went to one."""
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
+_SAID: Final = AROUND | {"alternatives", "logprobs"}
+_SAID_WITH_STOP: Final = _SAID | {"stop_sequence"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -113,12 +93,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, created)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -156,7 +131,6 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     others: list[Wire] = []
     for position, choice in enumerate(response.get("alternatives") or (), 1):
         others.append(_choice_to_wire(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
-    report_rest(response, loss)
     for name, value in fields.items():
         body.setdefault(name, value)
     return body, others
@@ -188,10 +162,8 @@ def _choice_to_wire(choice: dict[str, Any], position: int, fields: Mapping[str, 
         report_stateless(choice, loss, place)
     if stop := stop_to_wire(choice, content, writing.dialect):
         wire.update(stop)
-    else:
-        report_choice(choice, read_end(word, content, ENDS), loss, place, ("logprobs",))
-    if position:
-        report_rest(choice, loss, place)
+    end = choice["finish_reason"] if stop else read_end(word, content, ENDS)
+    report_choice(choice, end, _SAID_WITH_STOP if stop else _SAID, loss, place)
     return wire
 
 
@@ -249,8 +221,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:

@@ -18,6 +18,7 @@ from interlingua.adapters._members import (
     Row,
     Rows,
     model_to_wire,
+    one_of,
     places,
     put,
     within_limit,
@@ -25,16 +26,16 @@ from interlingua.adapters._members import (
 )
 from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
+    EFFORTS,
     SHARED_ROWS,
     SWITCHES,
+    TIERS,
+    VERBOSITIES,
     asked_format,
     effort,
     is_bare_format,
     is_choice,
-    is_effort,
     is_named_schema,
-    is_tier,
-    is_verbosity,
     record_names,
     schema_from_wire,
     schema_to_wire,
@@ -172,9 +173,6 @@ def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
 
 
 def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if writing.refuses(name):
-        writing.report_refused(name, value)
-        return
     value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
@@ -186,8 +184,6 @@ def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
 def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
     if not value:
         writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
-    elif writing.refuses(name):
-        writing.report_refused(name, value)
     else:
         body["include"] = [LOGPROBS]
 
@@ -356,17 +352,17 @@ _ROWS: Final[Rows] = {
     "tool_choice": Row(TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
     "text": Row(
         {
-            "verbosity": Row(TEXT, "verbosity", plain=is_verbosity, write=_verbosity),
+            "verbosity": Row(TEXT, "verbosity", plain=one_of(VERBOSITIES), write=_verbosity),
             "format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
         }
     ),
     "reasoning": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=is_effort, parse=wish("effort"), write=_reasoning),
+            "effort": Row(TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
             "summary": Row(TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),
-    "service_tier": Row(TEXT, "service_tier", plain=is_tier, write=_service_tier),
+    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing, free=True, switches=SWITCHES)

@@ -5,15 +5,19 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import (
     APART,
+    AROUND,
     UNREADABLE,
+    Ends,
     Names,
-    is_refused,
+    as_object,
+    inner,
     read_members,
     report_around,
     report_logprobs,
     served_model,
     unreadable,
-    unwritable,
+    write_answer,
+    written_end,
 )
 from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
@@ -34,11 +38,7 @@ from interlingua.adapters.openai_responses.items import (
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.tables import (
     CALLS_FOR_THE_CALLER,
-    INCOMPLETE,
-    INCOMPLETE_BACK,
     NAME,
-    POLICY_CODES,
-    STATUS,
     Reading,
     Writing,
 )
@@ -50,6 +50,23 @@ from interlingua.canonical.loss import Entry, Loss
 
 Response = dict[str, Any]
 
+_ENDS: Final = Ends(
+    {
+        "stop": "completed",
+        "length": "incomplete.max_output_tokens incomplete.max_messages",
+        "pause": "incomplete.steered",
+        "content_filter": "incomplete.content_filter failed.bio_policy failed.cyber_policy failed.content_filter "
+        "failed.misalignment_policy_violation failed.image_content_policy_violation",
+        "error": "failed",
+        "cancelled": "cancelled",
+    },
+    {"stop_sequence": "completed", "tool_calls": "completed", "refusal": "completed"},
+    (),
+    other="incomplete.other",
+    by_text=True,
+)
+"""The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
+that is `queued` or `in_progress` has not ended."""
 _NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
 _PLACES: Final[Places] = (
     ("input_tokens", "input_tokens", ""),
@@ -60,6 +77,7 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
+_SAID: Final = AROUND | {"logprobs"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -72,12 +90,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    loss = Loss()
-    try:
-        body = _body(response, endpoint, loss, created)
-    except UNREADABLE as problem:
-        raise unwritable(endpoint) from problem
-    return body, loss.entries
+    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -109,14 +122,8 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
     loss = writing.loss
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    report_around(
-        response,
-        finish_from_wire(body, written),
-        loss,
-        says=("logprobs",),
-        usage=body.get("usage"),
-        uncounted=_UNCOUNTED,
-    )
+    end = finish_from_wire(body, written)
+    report_around(response, end, _SAID, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     _report_logprobs(response, writing)
     if not own:
         report_foreign_state(response, writing.endpoint, loss, ())
@@ -152,22 +159,13 @@ def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> 
 
 
 def finish_to_wire(response: Response) -> Wire:
-    """Status and details of an answer of another provider. A refusal without words is told by the filter's word."""
-    reason = response["finish_reason"]
-    if reason == "refusal" and not is_refused(response["message"]["content"]):
-        reason = "content_filter"
-    match reason:
-        case "length" | "content_filter" | "pause":
-            return {"status": "incomplete", "incomplete_details": {"reason": INCOMPLETE_BACK[reason]}}
-        case "other":
-            return {"status": "incomplete", "incomplete_details": {"reason": reason}}  # never told as a clean end
-        case "error":
-            error = {"code": "server_error", "message": "the provider failed"}
-            return {"status": "failed", "error": error, "incomplete_details": None}
-        case "cancelled":
-            return {"status": "cancelled", "incomplete_details": None}
-        case _:
-            return {"status": "completed", "incomplete_details": None}
+    """Status and details of an answer of another provider."""
+    word = written_end(response, response["message"]["content"], _ENDS, own=False) or ""
+    status, _, reason = word.partition(".")
+    end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
+    if status == "failed":
+        end["error"] = {"code": "server_error", "message": "the provider failed"}
+    return end
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -177,8 +175,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    if not isinstance(body, dict):
-        raise InvalidAnswer("an answer must be an object", path="", adapter=NAME)
+    body = as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -238,9 +235,7 @@ def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Respo
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
-    details = body.get("incomplete_details")
-    reason = details.get("reason") if isinstance(details, dict) else None
-    if isinstance(raw := reason or body.get("status"), str):
+    if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
     read_members(body, _NAMES, response, endpoint, usage_from_wire)
     if probabilities := _logprobs(content):
@@ -260,15 +255,12 @@ def _logprobs(content: list[Block]) -> list[Any]:
 
 def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
-    status, details = body.get("status"), body.get("incomplete_details")
+    status = body.get("status")
     if status == "incomplete":
-        reason = details.get("reason") if isinstance(details, dict) else None
-        return INCOMPLETE.get(reason, "other") if isinstance(reason, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'incomplete_details').get('reason')}", "other")
     if status == "failed":
-        failure = body.get("error")
-        code = failure.get("code") if isinstance(failure, dict) else None
-        return "content_filter" if isinstance(code, str) and code in POLICY_CODES else "error"
-    reason = STATUS.get(status, "other") if isinstance(status, str) else "other"
+        return _ENDS.reasons.get(f"{status}.{inner(body, 'error').get('code')}", "error")
+    reason = _ENDS.reasons.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
     done = ran([block["value"] for block in content if block["type"] == "opaque"])
