@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable
 from typing import Any, Final, cast
 
 from interlingua.adapters._kit import Event, Wire
-from interlingua.adapters._structured import Told
+from interlingua.adapters._structured import AnswerCalls
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
@@ -385,7 +385,7 @@ def decoded(answer: Answer) -> Decoder:
 
 
 def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
-    told, due = Told(), answer.due
+    calls, due = AnswerCalls(), answer.due
     events: list[Event] = []
     frame = yield events
     while not answer.has_ended():
@@ -405,8 +405,8 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
             due.events = []
             if answer.last is not None:
                 events.append(answer.last)
-        if len(events) > 1 or told.begun:
-            events = told.events(events)
+        if len(events) > 1 or calls.begun:
+            events = calls.events(events)
         frame = yield events
     while True:  # what comes behind the last event is passed over
         yield []

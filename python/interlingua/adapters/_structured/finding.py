@@ -56,14 +56,14 @@ def _is_called(request: Request) -> bool:
     for name in TOOLS:
         request.pop(name, None)
     request["response_format"] = of_tool(tool)
-    _note(request, {"tool": said, "choice": choice})
+    _keep_form(request, {"tool": said, "choice": choice})
     return True
 
 
 _TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 
 
-def _note(request: Request, form: dict[str, Any]) -> None:
+def _keep_form(request: Request, form: dict[str, Any]) -> None:
     state = request["provider_state"]
     state["encoding"] = {**(state.get("encoding") or {}), NOTE: form}
 
@@ -71,23 +71,23 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 def _recognise_text(request: Request, messages: list[Any]) -> None:
     """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them.
     What a wire filled because it was empty is no text."""
-    told = count_instructions(messages)
-    for position in reversed(range(told)):
+    count = count_instructions(messages)
+    for position in reversed(range(count)):
         content: list[Block] = messages[position]["content"]
-        if told == len(messages):
+        if count == len(messages):
             for index in reversed(range(len(content))):
-                if content[index]["type"] == "text" and _is_told(request, messages, position, index):
+                if content[index]["type"] == "text" and _takes_form(request, messages, position, index):
                     return
         elif (index := last_text(content)) >= 0:
-            if _is_told(request, messages, position, index):
+            if _takes_form(request, messages, position, index):
                 return
             break
     first: list[Block] = messages[0]["content"]
     if len(first) == 1 and first[0]["type"] == "text" and first[0]["text"].startswith(BEGIN):
-        _is_told(request, messages, 0, 0)
+        _takes_form(request, messages, 0, 0)
 
 
-def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:
+def _takes_form(request: Request, messages: list[Any], position: int, index: int) -> bool:
     """Takes the form out of a text that ends in it. Whether it did."""
     message = messages[position]
     content: list[Block] = message["content"]
@@ -123,7 +123,7 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
     else:
         return False
     request["response_format"] = wanted
-    _note(request, form)
+    _keep_form(request, form)
     return True
 
 

@@ -52,7 +52,7 @@ from interlingua.adapters._requests import (
     tools_reader,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
@@ -339,7 +339,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _default_limit(body, writing)
     write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
-        _metadata_to_wire(request, body, writing)
+        _metadata_to_wire(body, writing)
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
@@ -431,11 +431,11 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
     put(body, "output_config", "format", {"type": "json_schema", "schema": schema})
 
 
-def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
-    metadata: dict[str, Any] = request.get("metadata") or {}
+def _metadata_to_wire(body: Wire, writing: Writing) -> None:
+    metadata: dict[str, Any] = given("metadata", writing) or {}
     message = "the target takes the id of the user only"
     kept = kept_metadata(metadata, writing, _is_user_id, message, code="unsupported_field")
-    user = request.get("user")
+    user = given("user", writing)
     if user is not None:
         if "user_id" in metadata:
             writing.loss.drop(("user",), "unsupported_field", "weakened", "the metadata name the user already")

@@ -54,7 +54,7 @@ from interlingua.adapters._requests import (
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
@@ -384,7 +384,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning_to_wire(request, body, writing)
     if "metadata" in request or "user" in request:
-        _metadata_to_wire(request, body, writing)
+        _metadata_to_wire(body, writing)
     write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if request.get("options"):
         lay_over(body, _ROWS, _SETTINGS, writing)
@@ -445,10 +445,10 @@ def _is_metadata(name: str, value: Any) -> bool:
     return bool(METADATA.fullmatch(name)) and isinstance(value, str) and bool(METADATA.fullmatch(value))
 
 
-def _metadata_to_wire(request: Request, body: Wire, writing: Writing) -> None:
+def _metadata_to_wire(body: Wire, writing: Writing) -> None:
     message = "the target takes short texts"
-    kept = kept_metadata(request.get("metadata") or {}, writing, _is_metadata, message, _MOST_METADATA)
-    user = request.get("user")
+    kept = kept_metadata(given("metadata", writing) or {}, writing, _is_metadata, message, _MOST_METADATA)
+    user = given("user", writing)
     if user is not None:
         if "user" in kept or len(kept) == _MOST_METADATA or not METADATA.fullmatch(user):
             writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
