@@ -48,7 +48,7 @@ def test_a_new_wire_is_laid_out_and_told_of_every_place(repository: Path) -> Non
     package = repository / "python" / "interlingua" / "adapters" / "acme_chat"
     for path in package.glob("*.py"):
         compile(path.read_text("utf-8"), str(path), "exec")
-    assert public_names(package / "__init__.py") == adapters.get("ollama_chat").__all__
+    assert public_names(package / "__init__.py") == adapters.get("openai_chat").__all__
 
     listed = run("--check", root=repository)
     assert listed.returncode == 1

@@ -20,9 +20,9 @@ from interlingua.stream_loss import (
     as_it_came,
     as_it_came_late,
     as_it_is_read,
+    asks_a_reader,
     block_loss,
     error_loss,
-    holds_own,
     of_the_message,
     stream_loss,
 )
@@ -143,7 +143,7 @@ def stream_account(
                 found = stream_loss(answer, endpoint)
                 if "places" in event:
                     answer, found = as_it_came_late(found, event, tale, blocks, endpoint)
-                elif holds_own(answer, endpoint):
+                elif asks_a_reader(answer, endpoint):
                     found = as_it_is_read(found, event, tales, endpoint)
                 loss += found
                 account_for(answer, policy, loss, endpoint)

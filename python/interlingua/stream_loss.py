@@ -3,10 +3,13 @@ What a stream loses: what the whole answer loses, or what a reader of the writte
 (spec/6-loss.md#streamed-answers).
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua import adapters
 from interlingua.adapters import _failures as failures
+from interlingua.adapters._contract import StreamLoss
+from interlingua.adapters._kit import response_of
 from interlingua.canonical import state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
@@ -18,8 +21,11 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     if endpoint.state_in_ids:
         response = state_in_ids.load_response(response, endpoint)
     adapter = adapters.get(endpoint.adapter)
-    asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
-    return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
+    asked: StreamLoss | None = getattr(
+        adapter, "stream_loss", None
+    )  # where a stream says more or less than the whole answer
+    answer = response_of(response)
+    return adapter.to_wire_response(answer, endpoint)[1] if asked is None else asked(answer, endpoint)
 
 
 def of_the_message(loss: list[Entry]) -> list[Entry]:
@@ -149,7 +155,32 @@ def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
     return loss
 
 
-def holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
+def asks_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
+    """Whether a reader of the stream knows better than the whole answer what is lost: where it holds something of the
+    endpoint's own provider, and on wires that are `READ_BACK`, unless each block is told apart from those before it."""
+    if _holds_own(response, endpoint):
+        return True
+    choices = [response, *(response.get("alternatives") or ())]
+    read_back = getattr(adapters.get(endpoint.adapter), "READ_BACK", False)
+    return read_back and not all(_are_apart(choice["message"]["content"]) for choice in choices)
+
+
+def _are_apart(content: list[dict[str, Any]]) -> bool:
+    """Whether blocks are those of most answers: reasoning, a text and calls, none of them empty."""
+    last = -1
+    for block in content:
+        rank = _RANKS.get(block["type"], -1)
+        if rank < last or rank < 0 or (rank == last and rank != _CALLS) or block.get("text") == "":
+            return False
+        last = rank
+    return True
+
+
+_RANKS: Final = {"thinking": 0, "text": 1, "tool_use": 2}
+_CALLS: Final = 2
+
+
+def _holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether an answer holds something of the endpoint's own provider: how its pieces say that, a reader knows best."""
     for choice in (response, *(response.get("alternatives") or ())):
         message = choice["message"]
@@ -271,17 +302,27 @@ def _matched(
         if at is not None:
             homes.setdefault(at, []).append(place)
         elif place in gone:
-            report.append(gone[place])
+            report += [*_at(pointer((*at_content, place)), inside[place]), gone[place]]
+        elif content[place].get("text") == "":
+            here = pointer((*at_content, place))
+            report += _at(here, inside[place])
+            report.append(_gone(here, "empty_content", "a stream has no empty pieces", "representation"))
         else:
             message = "the wire says nothing of such a block before it has ended"
             report.append(_gone(pointer((*at_content, place)), "unsupported_block", message))
     for at, (home, *others) in homes.items():
         here = pointer((*at_content, home))
-        local = _at_home(content[home], inside[home], found[at])
-        for entry in local:
-            report.append({**entry, "path": here + entry["path"]})
-        report += [_gone(pointer((*at_content, one)), _MERGED, _ONE_TEXT, "representation") for one in others]
+        report += _at(here, _at_home(content[home], inside[home], found[at]))
+        for one in others:
+            here = pointer((*at_content, one))
+            report += _at(here, inside[one])
+            report.append(_gone(here, _MERGED, _ONE_TEXT, "representation"))
     return report + _moved([homes[at][0] for at in sorted(homes)], len(content), at_content)
+
+
+def _at(path: str, loss: list[Entry]) -> list[Entry]:
+    """The entries about an item, at the place of that."""
+    return [{**entry, "path": path + entry["path"]} for entry in loss]
 
 
 _CONTENT: Final[Path] = ("message", "content")
@@ -400,12 +441,13 @@ def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, An
     adapter = adapters.get(endpoint.adapter)
     decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
     next(decoder)
-    read: list[dict[str, Any]] = []
+    read: list[Any] = []
     encoder = adapter.stream_encoder(endpoint)
     next(encoder)
+    write: Callable[[Any], list[Any]] = encoder.send
     try:
         for event in events:
-            for frame in encoder.send(event):
+            for frame in write(event):
                 read += decoder.send(frame)
         read += decoder.send(None)
     except StopIteration:

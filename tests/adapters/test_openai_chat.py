@@ -948,3 +948,20 @@ def test_what_waited_for_another_choice_is_told_when_the_stream_breaks_off(
     begun = {event.get("choice", 0) for event in events if event["type"] == "message_start"}
     assert events[-1]["type"] == "error"
     assert begun == set(range(len({index for index, *_ in told[:-2]})))
+
+
+def test_a_data_uri_of_sound_or_of_a_file_is_the_bytes_that_it_holds() -> None:
+    sound = {"kind": "url", "data": "data:audio/mpeg;base64,SUQzBAAA"}
+    file = {"kind": "url", "data": "data:application/pdf;base64,JVBERi0x"}
+    content = [{"type": "audio", "source": sound}, {"type": "document", "source": file}]
+    body, loss = lawful({"messages": [{"role": "user", "content": content}]})
+    parts = body["messages"][0]["content"]
+    assert parts == [
+        {"type": "input_audio", "input_audio": {"data": "SUQzBAAA", "format": "mp3"}},
+        {"type": "file", "file": {"file_data": file["data"], "filename": "document"}},
+    ]
+    assert {(entry["path"].rpartition("/")[2], entry["code"]) for entry in loss} == {
+        ("source", "unsupported_source"),
+        ("media_type", "required_default"),
+        ("name", "required_default"),
+    }

@@ -14,6 +14,7 @@ from test_edited_members import MEMBERS, REQUEST, ask
 from interlingua import adapters, registry
 from interlingua.adapters._kit import STRUCTURE
 from interlingua.adapters._members import SEVERITY
+from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
 
 PAGE = (Path(__file__).resolve().parents[2] / "spec/2-requests.md").read_text("utf-8")
@@ -62,6 +63,16 @@ def test_a_wire_has_it_and_all_others_report_it(member: str) -> None:
             if member in SEVERITY:
                 assert {entry["severity"] for entry in entries} <= {SEVERITY[member], "representation"}
     assert arrives, f"no wire has a row for {member}"
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: f"{target.provider}/{target.adapter}")
+def test_a_model_that_is_known_not_to_take_it_does_not_get_it(target: Any) -> None:
+    for member in [name for name in OPTIONS if name in SEVERITY and name != "cache"]:
+        if _arrives(member, target):
+            known = {f"supports_{member}": False}
+            model = Endpoint(target.adapter, target.provider, "a-model", target.dialect, known)
+            entries = [entry for entry in _written(member, model)[1] if entry["path"] == f"/{member}"]
+            assert [entry["code"] for entry in entries] == ["unsupported_model"], member
 
 
 def _written(member: str, target: Any) -> tuple[dict[str, Any], list[Any]]:

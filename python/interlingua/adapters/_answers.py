@@ -311,45 +311,6 @@ def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
 
 # ---------------------------------------------------------------------------------------------- streams
 
-_SPOKEN: Final = frozenset(("text", "thinking"))
-
-
-def in_pieces(block: dict[str, Any]) -> bool:
-    """Whether a block goes out as pieces of text."""
-    return block["type"] in _SPOKEN
-
-
-def joined(
-    content: list[dict[str, Any]],
-    told: list[Entry],
-    path: Path,
-    goes_in_pieces: Callable[[dict[str, Any]], bool] = in_pieces,
-) -> list[Entry]:
-    """What a stream loses beside what was `told`, on wires whose pieces of text do not say where a block ends: texts with
-    nothing between them are one, and empty ones are none."""
-    gone = {entry["path"] for entry in told if entry["op"] == "drop"}
-    loss = Loss()
-    kept, whole = -1, ""  # the text that goes on, and what it says by now
-    for position, block in enumerate(content):
-        where: Path = (*path, position)
-        if pointer(where) in gone:
-            continue
-        if not goes_in_pieces(block):
-            kept = -1
-            continue
-        if not block["text"]:
-            loss.drop(where, "empty_content", "representation", "a stream has no empty pieces")
-            continue
-        if kept < 0 or content[kept]["type"] != block["type"]:
-            kept, whole = position, block["text"]
-        else:
-            whole += block["text"]
-            message = "pieces of a stream do not say where a text ends and another begins"
-            loss.replace((*path, kept, "text"), whole, "merged_turn", "representation", message)
-            loss.drop(where, "merged_turn", "representation", message)
-    return loss.entries
-
-
 SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 """What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
 

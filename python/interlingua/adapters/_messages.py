@@ -169,7 +169,7 @@ def result_parts(block: Block, parts: list[Wire], kind: str, filler: str, path: 
     """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
     failed = bool(block.get("is_error"))
     if failed:
-        why = "the failure is told in the first line of the result"
+        why = "the failure stands in the first line of the result"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", why)
     elif not parts:
         parts = [{"type": kind, "text": fill((*path, "content"), filler, writing)}]

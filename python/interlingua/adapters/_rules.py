@@ -76,6 +76,15 @@ def known_tier(tier: str, words: Sequence[str], usual: str | None, writing: Writ
 # ---------------------------------------------------------------------------------------------------- metadata
 
 
+def given(name: str, writing: Writing) -> Any:
+    """What a request says of a member; None where the provider or the model does not take it, which is reported."""
+    value = writing.source.get(name)
+    if not value or not writing.refuses(name):
+        return value
+    writing.report_refused(name, value, SEVERITY[name])
+    return None
+
+
 def kept_metadata(
     value: Mapping[str, Any],
     writing: Writing,

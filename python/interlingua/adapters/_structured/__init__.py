@@ -7,7 +7,7 @@ and a call of the reserved name is read as the text that it stands for (`answers
 kept apart from a form (`reserved`).
 """
 
-from interlingua.adapters._structured.answers import Told, text_of, unwrap_answer_call
+from interlingua.adapters._structured.answers import AnswerCalls, text_of, unwrap_answer_call
 from interlingua.adapters._structured.asking import says_json, write_with_format
 from interlingua.adapters._structured.finding import extract_format
 from interlingua.adapters._structured.form import NAME
@@ -15,7 +15,7 @@ from interlingua.adapters._structured.reserved import escape_reserved
 
 __all__ = [
     "NAME",
-    "Told",
+    "AnswerCalls",
     "escape_reserved",
     "extract_format",
     "says_json",

@@ -1,10 +1,11 @@
 """Answers: a call of the reserved name is read as the text that it stands for, by whoever reads the answer."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._structured.form import NAME
+from interlingua.canonical import types
 
 Response = dict[str, Any]
 Event = dict[str, Any]
@@ -14,7 +15,7 @@ _TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_ca
 """How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
 
 
-def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> Response:
+def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> types.Response:
     """An answer that was read, with calls of the reserved name as the texts that they stand for.
 
     `texts` are the texts as they were streamed, by the ids of the calls.
@@ -22,23 +23,23 @@ def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = Non
     _answer(response, texts or {})
     for other in response.get("alternatives") or ():
         _answer(other, texts or {})
-    return response
+    return cast("types.Response", response)
 
 
 def _answer(choice: dict[str, Any], texts: Mapping[str, str]) -> None:
     content: list[Block] = choice["message"]["content"]
-    told = False
+    is_answer = False
     for block in content:
         if block["type"] == "tool_use" and block["name"] == NAME:
-            told = True
-    if not told:
+            is_answer = True
+    if not is_answer:
         return
-    told_content = [
+    with_texts = [
         text_of(block, texts.get(block["id"])) if block["type"] == "tool_use" and block["name"] == NAME else block
         for block in content
     ]
-    choice["message"] = {**choice["message"], "content": told_content}
-    if choice.get("finish_reason") == "tool_calls" and not any(block["type"] == "tool_use" for block in told_content):
+    choice["message"] = {**choice["message"], "content": with_texts}
+    if choice.get("finish_reason") == "tool_calls" and not any(block["type"] == "tool_use" for block in with_texts):
         choice["finish_reason"] = "stop"
         raw = choice.get("finish_reason_raw")
         if raw in _TEXT_WORDS:
@@ -64,8 +65,8 @@ def text_of(call: Block, text: str | None = None) -> Block:
 _IDENTITY: Final = ("adapter", "provider", "origin", "id")
 
 
-class Told:
-    """A stream that is read: once a call of the reserved name begins, it is told as the text that it stands for.
+class AnswerCalls:
+    """The calls of the reserved name in a stream that is read: each becomes the text that it stands for.
 
     Events need not be shown to it while it has not `begun`, unless several come at once: a call begins with two.
     """
@@ -85,33 +86,33 @@ class Told:
                     self.begun = True
             if not self.begun:
                 return events
-        told: list[Event] = []
+        given: list[Event] = []
         for event in events:
             kind: str = event["type"]
             if kind == "message_complete" or kind == "error":
-                told.append(self._ended(event))
+                given.append(self._ended(event))
             elif kind == "block_start" and event["block"]["type"] == "tool_use" and event["block"]["name"] == NAME:
                 self._places[_place(event)] = self._pieces[event["block"]["id"]] = []
-                told.append({**event, "block": text_of(event["block"], "")})
+                given.append({**event, "block": text_of(event["block"], "")})
             elif "index" in event and (pieces := self._places.get(_place(event))) is not None:
-                self._of_call(event, pieces, told)
+                self._of_call(event, pieces, given)
             else:
-                told.append(event)
-        return told
+                given.append(event)
+        return given
 
-    def _of_call(self, event: Event, pieces: list[str], told: list[Event]) -> None:
+    def _of_call(self, event: Event, pieces: list[str], given: list[Event]) -> None:
         match event["type"]:
             case "tool_use_input_delta":
                 pieces.append(event["text"])
-                told.append({**_without(event, "id"), "type": "text_delta"})
+                given.append({**_without(event, "id"), "type": "text_delta"})
             case "block_stop" if event["block"]["type"] != "tool_use":
-                told.append(event)  # the whole item says that it was no call
+                given.append(event)  # the whole item says that it was no call
             case "block_stop":
                 text = text_of(event["block"], "".join(pieces) if pieces else None)
                 if not pieces and text["text"]:  # a call that came whole
                     pieces.append(text["text"])
-                    told.append({**_without(event, "block"), "type": "text_delta", "text": text["text"]})
-                told.append({**event, "block": text})
+                    given.append({**_without(event, "block"), "type": "text_delta", "text": text["text"]})
+                given.append({**event, "block": text})
             case _:
                 pass  # the start and the end of a call; a text has none
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, AsRead
-from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -23,11 +22,12 @@ from interlingua.adapters._structured.form import (
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.types import WireRequest
 
 Request = dict[str, Any]
 Block = dict[str, Any]
 Entries = list[Entry]
-Writer = Callable[[Request, Endpoint], tuple[Wire, Entries]]
+Writer = Callable[[Request, Endpoint], tuple[WireRequest, Entries]]
 
 _PATH: Final = "/response_format"
 _CODE: Final = "response_format"
@@ -35,7 +35,7 @@ _CODE: Final = "response_format"
 
 def write_with_format(
     request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False
-) -> tuple[Wire, Entries]:
+) -> tuple[WireRequest, Entries]:
     """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
 
     `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
@@ -51,11 +51,11 @@ def write_with_format(
             if _is_forced(entries):
                 return wire, _moved(entries)
         elif position < 0:
-            return wire, [_untold(entry, way) for entry in entries]
+            return wire, [_without_form(entry, way) for entry in entries]
         elif not any(_is_about(entry, position) for entry in entries):  # else it stands with others now
             return wire, [_one_before(entry) for entry in entries] if way == _ALONE else entries
     beside: dict[str, Any] | None = wanted
-    if (form := _noted(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
+    if (form := _how_it_asked(request, endpoint)) is not None and _is_unenforced(wanted, endpoint):
         # the request is of this wire, but never asked the model so: what is known of the model counts
         beside = _JSON_WANTED if form.get("beside") == _JSON_WANTED else None
         wire, entries = write(_asking(request, beside), endpoint)
@@ -78,7 +78,7 @@ def write_with_format(
     if seen == beside and (not speaks_json or _says_json(request, endpoint)):
         return wire, entries  # the target can be asked for all that is left of the form
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
-    wire, entries = _told(request, text, beside, left_out, endpoint, write)
+    wire, entries = _in_instructions(request, text, beside, left_out, endpoint, write)
     if seen == beside == wanted:
         loss = Loss()
         loss.replace(
@@ -88,9 +88,9 @@ def write_with_format(
             "representation",
             "the target demands that JSON is spoken of",
         )
-        return wire, [*loss.entries, *(_untold(entry, text) for entry in entries)]
+        return wire, [*loss.entries, *(_without_form(entry, text) for entry in entries)]
     report = _report(wanted, seen, "the form of the answer stands in the instructions")
-    return wire, [*report, *(_untold(entry, text) for entry in entries)]
+    return wire, [*report, *(_without_form(entry, text) for entry in entries)]
 
 
 def _says_json(request: Request, endpoint: Endpoint) -> bool:
@@ -135,7 +135,7 @@ def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
     return wanted["type"] == "json_schema" and endpoint.capabilities.get("supports_structured_output") is False
 
 
-def _noted(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
+def _how_it_asked(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
     """How this wire asked for the form of the answer when the request was read there; None when it did not."""
     state = request.get("provider_state")
     if state is None or not endpoint.owns(state):
@@ -147,7 +147,7 @@ def _noted(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
 def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) -> tuple[Request, str, int] | None:
     """The request as this wire had it when it was read there, the way in which it asked, and the message where it did so
     out of turn, else -1; None when it did not ask, or when the form was changed since."""
-    form = _noted(request, endpoint)
+    form = _how_it_asked(request, endpoint)
     if form is None:
         return None
     try:
@@ -247,14 +247,14 @@ def _moved(entries: Entries) -> Entries:
 # -- in the instructions
 
 
-def _told(
+def _in_instructions(
     request: Request,
     text: str,
     beside: dict[str, Any] | None,
     left_out: Container[str],
     endpoint: Endpoint,
     write: Writer,
-) -> tuple[Wire, Entries]:
+) -> tuple[WireRequest, Entries]:
     """The request as it is written with a text at the end of its instructions. Those that travel in a turn of a user, since
     they did when they were read, are passed by.
 
@@ -302,7 +302,7 @@ def _asking(request: Request, beside: dict[str, Any] | None) -> Request:
     return asked
 
 
-def _untold(entry: Entry, text: str) -> Entry:
+def _without_form(entry: Entry, text: str) -> Entry:
     """An entry about instructions without the text that was put to them: a reader takes it away."""
     return {**entry, "value": _without_text(entry["value"], f"\n\n{text}")} if "value" in entry else entry
 

@@ -1,7 +1,7 @@
 """Finding the form of an answer again, in a request that asks for it by a call or in its instructions."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._structured.form import (
     BEGIN,
@@ -17,20 +17,20 @@ from interlingua.adapters._structured.form import (
     of_tool,
     place_of_end,
 )
+from interlingua.canonical import types
 
 Request = dict[str, Any]
 Block = dict[str, Any]
 
 
-def extract_format(request: Request) -> Request:
+def extract_format(request: Request) -> types.Request:
     """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
     choice = request.get("tool_choice")
-    if choice is not None and choice.get("name") == NAME and _is_called(request):
-        return request
-    messages = request["messages"]
-    if messages and messages[0]["role"] in INSTRUCTIONS:
-        _recognise_text(request, messages)
-    return request
+    if choice is None or choice.get("name") != NAME or not _is_called(request):
+        messages = request["messages"]
+        if messages and messages[0]["role"] in INSTRUCTIONS:
+            _recognise_text(request, messages)
+    return cast("types.Request", request)
 
 
 def is_read_as(asked: Request, request: Request) -> bool:
@@ -56,14 +56,14 @@ def _is_called(request: Request) -> bool:
     for name in TOOLS:
         request.pop(name, None)
     request["response_format"] = of_tool(tool)
-    _note(request, {"tool": said, "choice": choice})
+    _keep_form(request, {"tool": said, "choice": choice})
     return True
 
 
 _TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "provider_state"))
 
 
-def _note(request: Request, form: dict[str, Any]) -> None:
+def _keep_form(request: Request, form: dict[str, Any]) -> None:
     state = request["provider_state"]
     state["encoding"] = {**(state.get("encoding") or {}), NOTE: form}
 
@@ -71,23 +71,23 @@ def _note(request: Request, form: dict[str, Any]) -> None:
 def _recognise_text(request: Request, messages: list[Any]) -> None:
     """Looks for the form where it is written: behind the last text of the instructions, or alone before all of them.
     What a wire filled because it was empty is no text."""
-    told = count_instructions(messages)
-    for position in reversed(range(told)):
+    count = count_instructions(messages)
+    for position in reversed(range(count)):
         content: list[Block] = messages[position]["content"]
-        if told == len(messages):
+        if count == len(messages):
             for index in reversed(range(len(content))):
-                if content[index]["type"] == "text" and _is_told(request, messages, position, index):
+                if content[index]["type"] == "text" and _takes_form(request, messages, position, index):
                     return
         elif (index := last_text(content)) >= 0:
-            if _is_told(request, messages, position, index):
+            if _takes_form(request, messages, position, index):
                 return
             break
     first: list[Block] = messages[0]["content"]
     if len(first) == 1 and first[0]["type"] == "text" and first[0]["text"].startswith(BEGIN):
-        _is_told(request, messages, 0, 0)
+        _takes_form(request, messages, 0, 0)
 
 
-def _is_told(request: Request, messages: list[Any], position: int, index: int) -> bool:
+def _takes_form(request: Request, messages: list[Any], position: int, index: int) -> bool:
     """Takes the form out of a text that ends in it. Whether it did."""
     message = messages[position]
     content: list[Block] = message["content"]
@@ -123,7 +123,7 @@ def _is_told(request: Request, messages: list[Any], position: int, index: int) -
     else:
         return False
     request["response_format"] = wanted
-    _note(request, form)
+    _keep_form(request, form)
     return True
 
 

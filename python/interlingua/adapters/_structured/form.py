@@ -113,7 +113,7 @@ def last_text(content: list[Block]) -> int:
 
 def goes_on(messages: list[Any], left_out: Container[str]) -> bool:
     """Whether more instructions follow behind turns that a wire leaves out: there they are instructions like the first."""
-    position = told = count_instructions(messages)
+    position = count = count_instructions(messages)
     while f"/messages/{position}" in left_out:
         position += 1
-    return told < position < len(messages) and messages[position]["role"] in INSTRUCTIONS
+    return count < position < len(messages) and messages[position]["role"] in INSTRUCTIONS

@@ -80,7 +80,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if role == TOOL:
         read = _result_from_wire(message, reading)
     elif role == ASSISTANT:
-        read = {"role": role, "content": _said_from_wire(message, reading, fields, answer=answer)}
+        read = {"role": role, "content": _assistant_from_wire(message, reading, fields, answer=answer)}
     else:
         read = {"role": role, "content": _content_from_wire(message, role, reading)}
     if fields:
@@ -124,7 +124,7 @@ def _content_from_wire(message: Wire, role: str, reading: Reading) -> list[Block
 _TEXT_PART: Final = frozenset(("type", "text"))
 
 
-def _said_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, answer: bool) -> list[Block]:
+def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any], *, answer: bool) -> list[Block]:
     """The blocks of an assistant's message: parts, plan, calls; a text knows what it cites."""
     blocks = _content_from_wire(message, ASSISTANT, reading)
     parts = len(blocks)
@@ -208,7 +208,7 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
     if role == TOOL:
         wire = _result_to_wire(message, path, writing)
     elif role == ASSISTANT:
-        wire = _said_to_wire(content, (*path, "content"), writing, answer=answer)
+        wire = _assistant_to_wire(content, (*path, "content"), writing, answer=answer)
     else:
         wire = {"role": role}
         if parts := _parts(content, (*path, "content"), role, writing):
@@ -298,7 +298,7 @@ def cites_nothing(citation_options: Any) -> bool:
 # -- an assistant's message
 
 
-def _said_to_wire(content: list[Block], path: Path, writing: Writing, *, answer: bool) -> Wire:
+def _assistant_to_wire(content: list[Block], path: Path, writing: Writing, *, answer: bool) -> Wire:
     """An assistant's message: parts, the plan before calls, and calls."""
     calls = any(is_call(block, writing) for block in content)
     members: Members = {"content": [], PLAN: [], "tool_calls": []}

@@ -20,7 +20,7 @@ from interlingua.adapters.gemini_generate.errors import error, to_wire_error
 from interlingua.adapters.gemini_generate.requests import estimate, from_wire_request, to_wire, wrong_type
 from interlingua.adapters.gemini_generate.responses import from_wire_response, to_wire_response
 from interlingua.adapters.gemini_generate.stream_reader import stream_decoder
-from interlingua.adapters.gemini_generate.stream_writer import stream_encoder, stream_loss
+from interlingua.adapters.gemini_generate.stream_writer import READ_BACK, stream_encoder
 from interlingua.adapters.gemini_generate.tables import FRAMING, NAME
 
 DATED: Final = False
@@ -30,13 +30,13 @@ __all__ = [
     "DATED",
     "FRAMING",
     "NAME",
+    "READ_BACK",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
     "stream_encoder",
-    "stream_loss",
     "to_wire",
     "to_wire_error",
     "to_wire_response",

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending, joined
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._answers import ending
+from interlingua.adapters._kit import Event, Wire, response_of
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
@@ -11,7 +11,8 @@ from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.loss import Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 
@@ -20,17 +21,8 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint).event, "all")
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: what the whole answer does not, and where a text ends."""
-    _, loss = to_wire_response(response, endpoint)
-    found = list(loss)
-    choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
-    for number, choice in enumerate(choices):
-        path: Path = ("message", "content") if number == 0 else ("alternatives", number - 1, "message", "content")
-        found += joined(choice["message"]["content"], loss, path, lambda block: _in_pieces(block, endpoint))
-    return found
-
-
+READ_BACK: Final = True
+"""Its pieces do not say where a text ends and another begins."""
 _DELTAS: Final[dict[str, Wire]] = {"text": {"text": TEXT}, "thinking": {"text": TEXT, "thought": True}}
 _PROSE: Final = frozenset(_DELTAS)
 
@@ -113,7 +105,7 @@ class _Writer(Writer):
         alternatives = response.get("alternatives")
         if alternatives:
             bare["alternatives"] = [_ending(choice) for choice in alternatives]
-        body, _ = to_wire_response(bare, self.endpoint)
+        body, _ = to_wire_response(response_of(bare), self.endpoint)
         blocked = "promptFeedback" in body
         choices = [response, *(alternatives or ())]
         if not blocked and not body.get("candidates"):  # without a candidate the stream has no end
@@ -127,7 +119,7 @@ class _Writer(Writer):
             candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}
         self.put(None, {**body, **self.identity})
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, behind what waited."""
         for choice, part in self.held.items():
             self.put(None, self._parts(choice, [part]))

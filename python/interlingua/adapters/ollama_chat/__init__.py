@@ -20,7 +20,7 @@ from interlingua.adapters.ollama_chat.errors import error, to_wire_error
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response
 from interlingua.adapters.ollama_chat.stream_reader import stream_decoder
-from interlingua.adapters.ollama_chat.stream_writer import stream_encoder, stream_loss
+from interlingua.adapters.ollama_chat.stream_writer import READ_BACK, stream_encoder
 from interlingua.adapters.ollama_chat.tables import NAME
 
 FRAMING: Final = "jsonl"
@@ -31,13 +31,13 @@ __all__ = [
     "DATED",
     "FRAMING",
     "NAME",
+    "READ_BACK",
     "error",
     "estimate",
     "from_wire_request",
     "from_wire_response",
     "stream_decoder",
     "stream_encoder",
-    "stream_loss",
     "to_wire",
     "to_wire_error",
     "to_wire_response",

@@ -61,19 +61,19 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
     before, marks = list(writing.loss.entries), writing.breakpoints
     runs = _written(messages, order, writing)
     if not runs.fits:
-        writing.tell_ids(before, marks)
+        writing.begin_with_ids(before, marks)
         runs = _written(messages, order, writing)
     body = runs.body
     items: Items | None = None
     if read is not None or came_otherwise(messages):
         items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
         body = items.settled(runs.body, runs.of, read)
-    if read is None and (writing.legacy or items is not None) and any(map(_is_told_without_id, body)):
+    if read is None and (writing.legacy or items is not None) and any(map(_lacks_an_id, body)):
         meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
         if not _find_their_calls(body, [messages[position] for position in meant], writing):
             wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
-            apart = {position for position, wire in zip(meant, wires, strict=True) if _is_told_without_id(wire)}
-            writing.tell_ids(before, marks)
+            apart = {position for position, wire in zip(meant, wires, strict=True) if _lacks_an_id(wire)}
+            writing.begin_with_ids(before, marks)
             runs = _written(messages, order, writing)
             body = runs.body if items is None else items.put_back(runs.body, runs.of, apart)
     return [*system, *body] if system else body
@@ -112,7 +112,7 @@ _WITH_CALLS: Final = ("assistant", "tool")
 _WIRES_WITH_CALLS: Final = (*_WITH_CALLS, "function")
 
 
-def _is_told_without_id(wire: Wire) -> bool:
+def _lacks_an_id(wire: Wire) -> bool:
     """Whether a message has a call or a result without an id, which is found otherwise."""
     role = wire["role"]
     if role == "tool":
@@ -126,7 +126,7 @@ def _is_told_without_id(wire: Wire) -> bool:
 
 
 def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
-    """Whether a reader finds the calls of all results as they are `meant`; some are told by name and place alone, and an edit
+    """Whether a reader finds the calls of all results as they are `meant`; some are found by name and place alone, and an edit
     may change both."""
     calls: dict[str, str] = {}
     read = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
@@ -160,7 +160,7 @@ def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
 
 class _Runs:
     """The messages that are written, `of` which ones each is. Media of results that a tool message cannot hold wait for the next
-    user message. `fits`: what is told by its name alone can be told so."""
+    user message. `fits`: each result without an id can be written so."""
 
     __slots__ = ("_count", "_entries", "body", "first", "fits", "moved", "of", "waiting", "writing")
 
@@ -244,7 +244,7 @@ def _tool_to_wire(message: Message, position: int, writing: Writing, runs: _Runs
     block = result_of(message, ("messages", position), NAME)
     bare = is_bare(message)
     answered = block["tool_use_id"]
-    called = writing.legacy.get(answered)  # by its name alone: the call was told without an id
+    called = writing.legacy.get(answered)  # by its name alone: the call was written without an id
     if bare and len(block) == 3 and called is None and not writing.encoding_of(message).get("named"):
         content = block["content"]
         if len(content) == 1 and content[0]["type"] == "text" and len(content[0]) == 2:
@@ -330,14 +330,14 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
         said = [{"type": "text", "text": content}]
         return result_message(canonical, said, reading, None if paired and wire_id else wire_id)
     kept, known = Kept(), _TOOL
-    legacy, told = message["role"] == "function", name if isinstance(name, str) else None
+    legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     found: str | None = None
     if legacy or not isinstance(wire_id, str):
         reading.unusual = True
-        wire_id = f"function:{name}" if legacy else f"name:{told}"
-        found = None if legacy else reading.result_by_name(told)
+        wire_id = f"function:{name}" if legacy else f"name:{called_by}"
+        found = None if legacy else reading.result_by_name(called_by)
     canonical, paired = (found, True) if found is not None else reading.result(wire_id)
-    if told is not None and (legacy or reading.names.get(canonical) == told):
+    if called_by is not None and (legacy or reading.names.get(canonical) == called_by):
         # the call tells the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL

@@ -155,9 +155,8 @@ def lost_part(block: Block, path: Path, writing: Writing, code: str, message: st
 
 def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> None:
     """Reports an opaque block that would be read back as something else, since a caller may put anything in one."""
-    seen = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
-    told = {name: value for name, value in read.items() if name != "provider"}
-    if seen != told:
+    given = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
+    if given != {name: value for name, value in read.items() if name != "provider"}:
         message = "the item is read back as what it says"
         writing.loss.replace(path, read, "unsupported_value", "representation", message)
 

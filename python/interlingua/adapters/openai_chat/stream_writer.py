@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import has_tokens, written_end
-from interlingua.adapters._kit import NOTHING, Event, Wire, encoding_of, own_state
+from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, own_state
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -22,8 +22,10 @@ from interlingua.adapters.openai_chat.responses import (
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.canonical.loss import Entry, Loss, pointer
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "refusal": {"refusal": TEXT}}
@@ -40,76 +42,22 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint, created).event, places)
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: names of calls go as they come, who speaks has none, and content is told
-    in pieces, whoever gave it."""
-    loss = Loss()
-    own = own_state(response, endpoint)
-    _, found = to_wire_response(_in_pieces(response, endpoint, loss), endpoint)
-    if own:
-        _, kept = to_wire_response(response, endpoint)
-        found = [
-            *(entry for entry in kept if not _of_content(entry)),
-            *(entry for entry in found if _of_content(entry)),
-        ]
+def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
+    """What a stream of this answer does not say, as far as that is known before its pieces are read: names of calls go as
+    they come, and who speaks has none."""
+    response = data_of(answer)
+    _, found = to_wire_response(answer, endpoint)
     found = [entry for entry in found if entry["code"] != "name_rewritten"]
     told = {entry["path"] for entry in found}
-    gone = {entry["path"] for entry in found if entry["op"] == "drop"}
-    unsaid = [
-        e for e in loss.entries if e["path"] not in told and e["path"].partition("/provider_state")[0] not in gone
-    ]
     loss = Loss()
     for number, choice in enumerate([response, *response.get("alternatives", ())]):
         message = choice["message"]
-        if message.get("name") is None or own or own_state(message, endpoint):
+        if message.get("name") is None or own_state(response, endpoint) or own_state(message, endpoint):
             continue
-        where = message_path(number)
-        if pointer((*where, "name")) not in told:
-            loss.drop((*where, "name"), "unsupported_field", "weakened", "a stream has no names of participants")
-    return [*unsaid, *found, *loss.entries]
-
-
-def _of_content(entry: Entry) -> bool:
-    return entry["path"].partition("message/")[2].startswith("content/")
-
-
-def _in_pieces(response: dict[str, Any], endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
-    """The answer as one that is told in pieces: nobody says in what parts its content was given."""
-    made = {name: value for name, value in response.items() if name != "provider_state"}
-    made["message"] = _message_in_pieces(response["message"], 0, endpoint, loss)
-    if "alternatives" in response:
-        made["alternatives"] = [
-            {**choice, "message": _message_in_pieces(choice["message"], number, endpoint, loss)}
-            for number, choice in enumerate(response["alternatives"], 1)
-        ]
-    return made
-
-
-def _message_in_pieces(message: dict[str, Any], number: int, endpoint: Endpoint, loss: Loss) -> dict[str, Any]:
-    content = [
-        _block_in_pieces(block, (*message_path(number), "content", place), endpoint, loss)
-        for place, block in enumerate(message["content"])
-    ]
-    return {**message, "content": content}
-
-
-def _block_in_pieces(block: Block, path: Path, endpoint: Endpoint, loss: Loss) -> Block:
-    state = block.get("provider_state")
-    if block["type"] not in _PARTS or state is None or not endpoint.owns(state):
-        return block
-    if encoding_of(block, endpoint).get("member") == "images" or (block["type"] == "audio" and "id" in state):
-        return block  # told whole, in a member of its own
-    for name in state.get("fields") or ():
-        at = (*path, "provider_state", "fields", name)
-        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
-    if state.get("signature") is not None:
-        at = (*path, "provider_state", "signature")
-        loss.drop(at, "unsupported_field", "weakened", "a stream has no place for members of a part")
-    return {name: value for name, value in block.items() if name != "provider_state"}
-
-
-_PARTS: Final = frozenset(("text", "image", "audio", "document", "video"))
-"""Blocks that are parts of the content of a whole answer."""
+        where = (*message_path(number), "name")
+        if pointer(where) not in told:
+            loss.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
+    return [*found, *loss.entries]
 
 
 class _Writer(Writer):
@@ -304,7 +252,7 @@ class _Writer(Writer):
             self.put(None, {**self.identity, "choices": [], **members})
         self.frames.append(Frame(None, "[DONE]"))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as a chunk."""
         self.put(None, {"error": error_in_stream(error, self.endpoint)})
 

@@ -168,7 +168,7 @@ class Writing(Target):
             return own
         return self.answered_id(block["tool_use_id"])
 
-    def tell_ids(self, entries: list[Entry], marks: int) -> None:
+    def begin_with_ids(self, entries: list[Entry], marks: int) -> None:
         """Begins anew, behind these entries of the report and marks for the cache: all calls are written with ids."""
         self.loss.entries[:] = entries
         self.breakpoints = marks

@@ -323,7 +323,7 @@ def _played_content(members: Members, content: list[Block], path: Path, writing:
 
 
 def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Block]) -> bool:
-    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else is told."""
+    """Whether a part of an answer goes on with the one before it; reasoning ends where anything else stands."""
     if _is_plain(part):
         return _is_plain(before[1])
     between = content[before[0] + 1 : index]
@@ -361,7 +361,7 @@ def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> 
     said = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
     if said:
         for index, _ in texts:
-            message = "reasoning that is told in detail has no other text beside it"
+            message = "reasoning in detail has no other text beside it"
             writing.loss.drop((*path, index), "combination", "lost", message)
         turn.members[_TEXTS] = []
     elif texts:

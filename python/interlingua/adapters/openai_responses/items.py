@@ -156,7 +156,7 @@ def turn_to_wire(
     turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
-            turn.say(_said_to_wire(block, path, writing), block, index)
+            turn.say(_text_to_wire(block, path, writing), block, index)
         else:
             _block_to_wire(block, index, turn)
     turn.close()
@@ -189,7 +189,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
-        turn.say(_said_to_wire(block, path, writing), block, index)
+        turn.say(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
         turn.add(_call_to_wire(block, index, turn.path, writing), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
@@ -268,7 +268,7 @@ def _answers_apart(turn: _Turn) -> Answers:
 # -- text
 
 
-def _said_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     refused = block.get("refusal")
     part = {"type": "refusal", "refusal": block["text"]} if refused else {"type": "output_text", "text": block["text"]}
     if len(block) == 2:
@@ -538,7 +538,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             written = written_is({**content[0], "annotations": [], "logprobs": []})
             spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
-            blocks = [_said_from_wire(part, reading, full=full) for part in content]
+            blocks = [_part_from_wire(part, reading, full=full) for part in content]
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None
@@ -590,7 +590,7 @@ _PART: Final = "part"
 """Spelling of an opaque block: it is a part and not an item."""
 
 
-def _said_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
+def _part_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     kind = part.get("type")
     member = _SAID.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):

@@ -72,7 +72,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
     first = len(items)
-    said, begins = _said(messages)
+    said, begins = _in_items(messages)
     of: list[Sequence[int]] = []
     silent: list[int] = []
     for position in order:
@@ -122,8 +122,8 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
 
 def _is_back(position: int, message: Message, writing: Writing) -> bool:
     """Whether a turn of which nothing was written has items after all, as it had when it was read."""
-    told = {entry["path"] for entry in writing.loss.entries}
-    return any(f"/messages/{position}/content/{index}" not in told for index in range(len(message["content"])))
+    reported = {entry["path"] for entry in writing.loss.entries}
+    return any(f"/messages/{position}/content/{index}" not in reported for index in range(len(message["content"])))
 
 
 def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> tuple[list[tuple[int, int]], int | None]:
@@ -144,7 +144,7 @@ def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> t
     return merges, last
 
 
-def _said(messages: list[Message]) -> tuple[list[Item], list[int]]:
+def _in_items(messages: list[Message]) -> tuple[list[Item], list[int]]:
     """What an item may say: the blocks of turns of the model and the messages of others, and where those of each message
     begin."""
     said: list[Item] = []
@@ -347,7 +347,7 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
             reported = len(writing.loss.entries)
             screenshot = part_to_wire(only, (*path, "content", 0), writing)
             if screenshot is None:
-                del writing.loss.entries[reported:]  # it is told where the result is written as one of a function
+                del writing.loss.entries[reported:]  # reported where the result is written as one of a function
                 return None
             item["output"] = {**screenshot, "type": "computer_screenshot"}
         case _:
@@ -391,7 +391,7 @@ def input_from_wire(
     said = False
     position = 0
     try:
-        for position, item in enumerate(items):  # it is told when an item cannot be read
+        for position, item in enumerate(items):  # which an error names
             if position < passed:
                 continue
             if is_of_others(item, reading):
