@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, parallel_severity
 from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._schema import demanded
 from interlingua.adapters._tools import Choice, Tool, report_idle
 from interlingua.canonical.loss import Path
 
@@ -28,10 +29,7 @@ def with_required(tool: Tool, writing: Target, path: Path) -> Tool:
     """A tool with the schema that the provider demands of each."""
     if tool.get("input_schema") is not None or not writing.dialect.get("parameters_required"):
         return tool
-    schema = {"type": "object", "properties": {}}
-    message = "the wire demands a schema"
-    writing.loss.replace((*path, "input_schema"), schema, "required_default", "representation", message)
-    return {**tool, "input_schema": schema}
+    return {**tool, "input_schema": demanded(None, writing.loss, (*path, "input_schema"))}
 
 
 # ---------------------------------------------------------------------------------------------------- choice

@@ -91,6 +91,15 @@ def as_object(made: Schema, loss: Loss, path: Path) -> None:
     loss.replace((*path, "type"), "object", code, severity, "the target takes an object at the root")
 
 
+def demanded(schema: Schema | None, loss: Loss, path: Path) -> Schema:
+    """The schema of a tool, where a wire demands one of each."""
+    if schema is not None:
+        return schema
+    none: Schema = {"type": "object", "properties": {}}
+    loss.replace(path, none, "required_default", "representation", "the target demands a schema of each tool")
+    return none
+
+
 def anything(part: Any, loss: Loss, path: Path) -> Schema:
     """The empty schema, in the place of one that is no object."""
     code, severity = ("schema_rewritten", "representation") if part is True else ("schema_weakened", "weakened")

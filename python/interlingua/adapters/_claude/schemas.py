@@ -17,6 +17,7 @@ from interlingua.adapters._schema import (
     Places,
     Schema,
     as_object,
+    demanded,
     leave_out,
     one_of_as_any_of,
     with_parts,
@@ -30,10 +31,7 @@ _UNIONS: Final = ("oneOf", "anyOf", "allOf")
 
 def object_at_root(schema: Schema | None, loss: Loss, path: Path) -> Schema:
     """The schema of a tool's arguments: its root is an object and no union. The same when it is that already."""
-    if schema is None:
-        default: Schema = {"type": "object", "properties": {}}
-        loss.replace(path, default, "required_default", "representation", "the target demands a schema")
-        return default
+    schema = demanded(schema, loss, path)
     if is_object(schema):
         return schema
     made = dict(schema)

@@ -4,9 +4,21 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments
-from interlingua.adapters._items import Item, Member, Row, inside, json_text, opaque, read_item, tool_name, write_item
+from interlingua.adapters._items import (
+    Item,
+    Member,
+    Row,
+    by_rule,
+    inside,
+    json_text,
+    opaque,
+    read_item,
+    tool_name,
+    write_item,
+)
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import OF_OPAQUE, report_beside
+from interlingua.adapters._schema import demanded
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -32,22 +44,12 @@ Block = dict[str, Any]
 _NAME: Final = tool_name()
 
 
-def _not_read(raw: Any, item: Item, _: Any) -> None:
-    raise TypeError("parameters")
+def _write_schema(tool: Item, writing: Writing, path: Path) -> Any:
+    return demanded(tool.get("input_schema"), writing.loss, (*path, "input_schema"))
 
 
-def _write_schema(item: Item, writing: Writing, path: Path) -> Any:
-    schema = item.get("input_schema")
-    if schema is not None:
-        return schema
-    message = "the wire wants a schema of each tool"
-    writing.loss.replace((*path, "input_schema"), _NO_PARAMETERS, "required_default", "representation", message)
-    return _NO_PARAMETERS
-
-
-_NO_PARAMETERS: Final[dict[str, Any]] = {"type": "object", "properties": {}}
-_SCHEMA: Final = Member("parameters", ("input_schema",), _not_read, _write_schema, always=True)
-_SCHEMA.plain = dict
+_SCHEMA: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
+_SCHEMA.always = True
 
 
 def _read_id(raw: Any, item: Item, reading: Reading) -> None:

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import imprint
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, tool_name, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._schema import (
     DEEPEST,
@@ -259,10 +259,6 @@ def rooted(schema: Schema, loss: Loss, path: Path) -> Schema:
 # ---------------------------------------------------------------------------------------------- tools, from the wire
 
 
-def _not_read(raw: Any, tool: Tool, reading: Reading) -> None:
-    raise TypeError("a schema must be an object")
-
-
 def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     schema = tool.get("input_schema")
     where = (*path, "input_schema")
@@ -276,13 +272,11 @@ def _read_parameters(raw: Any, tool: Tool, reading: Reading) -> None:
     tool["input_schema"] = json_schema(raw)
 
 
-_SCHEMA: Final = Member("parametersJsonSchema", ("input_schema",), _not_read, _write_schema)
-_SCHEMA.plain = dict
 _FUNCTION: Final = Row(
     {},
     tool_name(),
     DESCRIPTION,
-    _SCHEMA,
+    by_rule("parametersJsonSchema", ("input_schema",), dict, _write_schema),
     Member("parameters", (), _read_parameters, lambda tool, writing, path: ABSENT),
     beside=BESIDE,
 )

@@ -16,6 +16,7 @@ from interlingua.adapters._items import (
     Item,
     Member,
     Row,
+    by_rule,
     inside,
     opaque,
     read_item,
@@ -168,10 +169,6 @@ def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     return ABSENT if schema is None else kept(schema, writing.loss, (*path, "input_schema"))
 
 
-def _read_schema(raw: Any, _: Item, __: Any) -> None:
-    raise TypeError("parameters")
-
-
 def _read_arguments(raw: Any, call: Item, reading: Reading) -> None:
     """Arguments as a text, which older clients send."""
     if type(raw) is not str:
@@ -216,8 +213,7 @@ def _said_beside(name: str, *kinds: type) -> Member:
 
 
 _NAME: Final = tool_name(lambda item, writing, path: item["name"])
-_PARAMETERS: Final = Member("parameters", ("input_schema",), _read_schema, _write_schema)
-_PARAMETERS.plain = dict
+_PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
 _ARGUMENTS: Final = Member("arguments", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
 _ARGUMENTS.plain = dict
 _TOOL: Final = Row(
