@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
+from interlingua.adapters._kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep
@@ -223,7 +224,7 @@ def _error(given: Message, adapter: str | None) -> Message:
     body = given.get("body")
     text = body if isinstance(body, str) else "" if body is None else json.dumps(body).decode()
     raw = _member(given, "raw", default=False)
-    return translate.from_wire_error(_member(given, "status"), _headers(given), text, endpoint, raw=raw)
+    return data_of(translate.from_wire_error(_member(given, "status"), _headers(given), text, endpoint, raw=raw))
 
 
 def _to_wire_error(given: Message, adapter: str | None) -> Message:
@@ -233,7 +234,7 @@ def _to_wire_error(given: Message, adapter: str | None) -> Message:
 
 def _estimate(given: Message, adapter: str | None) -> Message:
     endpoint = _endpoint(given, adapter)
-    return translate.estimate_for(translate.validated(given["request"]), endpoint)
+    return data_of(translate.estimate_for(translate.validated(given["request"]), endpoint))
 
 
 @cache

@@ -3,10 +3,13 @@ What a stream loses: what the whole answer loses, or what a reader of the writte
 (spec/6-loss.md#streamed-answers).
 """
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua import adapters
 from interlingua.adapters import _failures as failures
+from interlingua.adapters._contract import StreamLoss
+from interlingua.adapters._kit import response_of
 from interlingua.canonical import state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
@@ -18,8 +21,11 @@ def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     if endpoint.state_in_ids:
         response = state_in_ids.load_response(response, endpoint)
     adapter = adapters.get(endpoint.adapter)
-    asked = getattr(adapter, "stream_loss", None)  # where a stream says more or less than the whole answer
-    return adapter.to_wire_response(response, endpoint)[1] if asked is None else asked(response, endpoint)
+    asked: StreamLoss | None = getattr(
+        adapter, "stream_loss", None
+    )  # where a stream says more or less than the whole answer
+    answer = response_of(response)
+    return adapter.to_wire_response(answer, endpoint)[1] if asked is None else asked(answer, endpoint)
 
 
 def of_the_message(loss: list[Entry]) -> list[Entry]:
@@ -435,12 +441,13 @@ def _read_back(events: list[dict[str, Any]], endpoint: Endpoint) -> dict[str, An
     adapter = adapters.get(endpoint.adapter)
     decoder = adapter.stream_decoder(endpoint, DERIVED_IDS)
     next(decoder)
-    read: list[dict[str, Any]] = []
+    read: list[Any] = []
     encoder = adapter.stream_encoder(endpoint)
     next(encoder)
+    write: Callable[[Any], list[Any]] = encoder.send
     try:
         for event in events:
-            for frame in encoder.send(event):
+            for frame in write(event):
                 read += decoder.send(frame)
         read += decoder.send(None)
     except StopIteration:

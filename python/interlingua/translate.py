@@ -10,11 +10,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, TypeGuard, cast
 
 from interlingua import adapters, registry
+from interlingua.adapters._contract import Adapter, DatedAdapter, ErrorWriter
 from interlingua.adapters._failure_texts import provider_message
-from interlingua.adapters._kit import NOTHING, own_state, stored_elsewhere
+from interlingua.adapters._kit import NOTHING, data_of, own_state, response_of, stored_elsewhere
 from interlingua.adapters._offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
@@ -32,6 +33,7 @@ from interlingua.canonical.errors import (
 )
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import PLACEHOLDER, SEVERITIES, UNANSWERED, Entry
+from interlingua.canonical.types import Error, Request, Response, TokenEstimate, WireRequest
 from interlingua.canonical.validate import check_plain, malformed_event, said, validate
 from interlingua.loss_policy import Policy, account_for, stream_account
 from interlingua.registry.names import did_you_mean, split
@@ -91,7 +93,7 @@ def framing(endpoint: Endpoint) -> str:
 class Projection:
     """A request as one provider takes it: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
 
-    wire: dict[str, Any]
+    wire: WireRequest
     loss: list[Entry]
 
     @property
@@ -158,21 +160,21 @@ def _counted(request: dict[str, Any]) -> dict[str, Any]:
     return {**request, **counts} if counts else request
 
 
-def project(request: dict[str, Any], endpoint: Endpoint) -> Projection:
+def project(request: Mapping[str, Any], endpoint: Endpoint) -> Projection:
     """Writes a validated canonical request for an endpoint.
 
     Raises `LossRefused` when the request's `loss_policy` forbids what would be lost, `CannotAdapt` when a critical block
     cannot be carried, `InvalidRequest` when no valid wire exists for the conversation, and `InvalidWire` when the request
     was read from another wire and a member of its body has a wrong type.
     """
-    request = _counted(request)
-    wire, loss = write_request(request, endpoint)
+    counted = _counted(data_of(request))
+    wire, loss = write_request(counted, endpoint)
     if loss:
-        account_for(request, request.get("loss_policy") or {}, loss, endpoint)
+        account_for(counted, counted.get("loss_policy") or {}, loss, endpoint)
     return Projection(wire, loss)
 
 
-def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+def write_request(request: dict[str, Any], endpoint: Endpoint) -> tuple[WireRequest, list[Entry]]:
     """The wire and the loss report of a validated request, without regard to its loss policy's demands on the whole."""
     _refuse_wrong_types(request, endpoint)
     try:
@@ -202,7 +204,7 @@ def _refuse_wrong_types(request: dict[str, Any], endpoint: Endpoint) -> None:
     members = options.get(wire)
     if not members or not adapters.is_one(wire):
         return
-    find = getattr(adapters.get(wire), "wrong_type", None)
+    find: Callable[[Any, Any], InvalidWire | None] | None = getattr(adapters.get(wire), "wrong_type", None)
     problem = None if find is None else find(members, state.get("encoding") or {})
     if problem is not None:
         raise problem
@@ -229,7 +231,8 @@ def adapt(
     Raises what `project` raises, and `InvalidWire` when the body cannot be read.
     """
     policy = {**_strictly(strict), **_closing(unanswered)}
-    canonical, read_loss = (load(request), []) if source is None else read_request(request, source)
+    read, read_loss = (load(request), []) if source is None else read_request(request, source)
+    canonical = data_of(read)
     if policy:
         canonical = {**canonical, "loss_policy": {**(canonical.get("loss_policy") or {}), **policy}}
     projection = project(canonical, for_request(endpoint_of(to, provider=provider, model=model), canonical))
@@ -238,7 +241,7 @@ def adapt(
 
 def read_request(
     wire: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS
-) -> tuple[dict[str, Any], list[Entry]]:
+) -> tuple[Request, list[Entry]]:
     """A canonical request from a wire: a body (JSON text or plain data) or a WireRequest. Raises `InvalidWire`."""
     data = _wire_data(wire)
     if not ("body" in data and "path" in data):
@@ -247,14 +250,14 @@ def read_request(
 
 
 def from_wire_request(
-    wire: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[dict[str, Any], list[Entry]]:
+    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[Request, list[Entry]]:
     """A canonical request from a WireRequest of an endpoint, with the state that its call ids hold in its place."""
     try:
-        request, loss = adapters.get(endpoint.adapter).from_wire_request(wire, endpoint, ids)
-        request = state_in_ids.unload(request)
+        read, loss = adapters.get(endpoint.adapter).from_wire_request(cast("WireRequest", wire), endpoint, ids)
+        request = state_in_ids.unload(data_of(read))
         note_open_end(request, endpoint)
-        return request, loss
+        return cast("Request", request), loss
     except InvalidWire as problem:
         if not (likely := likely_wire(wire.get("body"), "request", endpoint.adapter)):
             raise
@@ -294,7 +297,7 @@ def _wire_data(wire: Any) -> dict[str, Any]:
 
 def read_response(
     body: Any, adapter: str, *, provider: str | None = None, ids: IdSource = DERIVED_IDS, request: Any = None
-) -> tuple[dict[str, Any], list[Entry]]:
+) -> tuple[Response, list[Entry]]:
     """A canonical response from an answer's body (JSON text or plain data). Raises `InvalidAnswer`.
 
     With the canonical `request` that is answered, calls are those of its tools as they were offered
@@ -320,11 +323,11 @@ def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mappi
 
 def from_wire_response(
     body: dict[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS, tools: Offered | None = None
-) -> tuple[dict[str, Any], list[Entry]]:
+) -> tuple[Response, list[Entry]]:
     """The same for an endpoint, and the tools that travelled there otherwise than they were offered."""
     try:
         response, loss = adapters.get(endpoint.adapter).from_wire_response(body, endpoint, ids)
-        return (answer_as_offered(response, tools) if tools else response), loss
+        return (response_of(answer_as_offered(data_of(response), tools)) if tools else response), loss
     except ProviderError as problem:  # an error that came with the status of a success
         raise ProviderError(with_provider_message(problem.error)) from None
     except InvalidAnswer as problem:
@@ -353,14 +356,14 @@ def write_response(
 
 
 def to_wire_response(
-    response: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None, *, created: int = 0
+    response: Mapping[str, Any], endpoint: Endpoint, policy: Policy | None = None, *, created: int = 0
 ) -> tuple[dict[str, Any], list[Entry]]:
     """The same for a validated response, an endpoint and a loss policy. `created` is the time, in seconds since 1970, that
     the body bears on a wire whose answers have one, unless this answer brings one of its own."""
     policy = _policy_of_answers(policy)
-    body, loss = _written(response, endpoint, created)
+    body, loss = _written(data_of(response), endpoint, created)
     if loss:
-        account_for(response, policy, loss, endpoint)
+        account_for(data_of(response), policy, loss, endpoint)
     return body, loss
 
 
@@ -369,14 +372,15 @@ def _written(response: dict[str, Any], endpoint: Endpoint, created: int) -> tupl
     try:
         if endpoint.state_in_ids:
             response = state_in_ids.load_response(response, endpoint)
+        answer = response_of(response)
         if _is_dated(adapter):
-            return adapter.to_wire_response(response, endpoint, created=created)
-        return adapter.to_wire_response(response, endpoint)
+            return adapter.to_wire_response(answer, endpoint, created=created)
+        return adapter.to_wire_response(answer, endpoint)
     except RecursionError:
         raise too_deep() from None
 
 
-def _is_dated(adapter: Any) -> bool:
+def _is_dated(adapter: Adapter) -> TypeGuard[DatedAdapter]:
     """Whether the answers of a wire bear a time."""
     return bool(getattr(adapter, "DATED", False))
 
@@ -432,7 +436,7 @@ class StreamReader:
         self._framing: Any = _FRAMINGS[framing(endpoint)].Decoder()
         decoder = adapters.get(endpoint.adapter).stream_decoder(endpoint, ids)
         next(decoder)
-        self._decode = decoder.send
+        self._decode: Callable[[Any], list[Any]] = decoder.send
         self._done = False
         self._raw = raw
 
@@ -560,7 +564,7 @@ class StreamWriter:
         wire = adapters.get(endpoint.adapter)
         encoder = wire.stream_encoder(endpoint, created=created) if _is_dated(wire) else wire.stream_encoder(endpoint)
         next(encoder)
-        self._encode: Callable[[dict[str, Any] | None], list[Any]] = encoder.send
+        self._encode: Callable[[Any], list[Any]] = encoder.send
         self._chunk: Callable[[Any], bytes] = _FRAMINGS[framing(endpoint)].encode
         self._done = False
 
@@ -674,7 +678,7 @@ def read_error(
     provider: str | None = None,
     *,
     raw: bool = False,
-) -> dict[str, Any]:
+) -> Error:
     """The canonical error for a provider's error answer; without a status its body alone tells.
 
     `provider_message` in it is what the provider said, for whoever made the call: it may hold content, so it belongs in no
@@ -688,7 +692,7 @@ error = read_error
 
 def from_wire_error(
     status: int | None, headers: Mapping[str, str], body: bytes | str, endpoint: Endpoint, *, raw: bool = False
-) -> dict[str, Any]:
+) -> Error:
     """The same for an endpoint."""
     adapter = adapters.get(endpoint.adapter)
     try:
@@ -721,28 +725,33 @@ def write_error(
 
 
 def to_wire_error(
-    error: dict[str, Any], endpoint: Endpoint, policy: Policy | None = None
+    error: Mapping[str, Any], endpoint: Endpoint, policy: Policy | None = None
 ) -> tuple[dict[str, Any], list[Entry]]:
     """The same for a validated error, an endpoint and a loss policy."""
     policy = _policy_of_answers(policy)
     adapter = adapters.get(endpoint.adapter)
-    if not hasattr(adapter, "to_wire_error"):
+    if not _writes_errors(adapter):
         raise CannotAdapt("this adapter writes no errors", adapter=endpoint.adapter)
-    wire, loss = adapter.to_wire_error(error, endpoint)
+    wire, loss = adapter.to_wire_error(cast("Error", error), endpoint)
     if loss:
-        account_for(error, policy, loss, endpoint)
+        account_for(data_of(error), policy, loss, endpoint)
     return wire, loss
 
 
-def with_provider_message(error: dict[str, Any]) -> dict[str, Any]:
+def _writes_errors(adapter: Adapter) -> TypeGuard[ErrorWriter]:
+    return hasattr(adapter, "to_wire_error")
+
+
+def with_provider_message(error: Mapping[str, Any]) -> Error:
     """A canonical error with the words of its `raw` body for whoever made the call (spec/8-errors.md#provider-message)."""
     words = provider_message(error.get("raw"))
-    return error if words is None else {**error, "provider_message": words}
+    return cast("Error", error if words is None else {**error, "provider_message": words})
 
 
-def without_raw(error: dict[str, Any]) -> dict[str, Any]:
+def without_raw(error: Mapping[str, Any]) -> Error:
     """A canonical error without the provider's whole body (spec/8-errors.md#raw)."""
-    return {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
+    found = {name: value for name, value in error.items() if name != "raw"} if "raw" in error else error
+    return cast("Error", found)
 
 
 _OK: Final = 200
@@ -753,7 +762,7 @@ _OK: Final = 200
 
 def estimate(
     request: Any, to: str | None = None, *, provider: str | None = None, model: str | None = None
-) -> dict[str, int]:
+) -> TokenEstimate:
     """How many prompt tokens a canonical request takes: low, likely, high. No network.
 
     `to` is a wire, a provider or a model (see `endpoint_of`); without it the `model` counts, else that of the request.
@@ -771,10 +780,10 @@ def estimate(
     return estimate_for(canonical, at)
 
 
-def estimate_for(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+def estimate_for(request: Mapping[str, Any], endpoint: Endpoint) -> TokenEstimate:
     """The same for a validated request and an endpoint."""
     try:
-        return adapters.get(endpoint.adapter).estimate(request, endpoint)
+        return adapters.get(endpoint.adapter).estimate(cast("Request", request), endpoint)
     except RecursionError:
         raise too_deep() from None
 

@@ -7,9 +7,9 @@ installed packages are looked through only for a name that is not here.
 import importlib
 import pkgutil
 from functools import cache
-from types import ModuleType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
+from interlingua.adapters._contract import Adapter
 from interlingua.canonical.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def _nearest(name: str) -> str:
 
 
 @cache
-def get(name: str) -> ModuleType:
-    """The module of an adapter. Raises `InvalidRequest` when there is none of that name."""
+def get(name: str) -> Adapter:
+    """The module of an adapter (`Adapter`: what it offers). Raises `InvalidRequest` when there is none of that name."""
     if name in _here():
-        return importlib.import_module(f"{__name__}.{name}")
+        return cast("Adapter", importlib.import_module(f"{__name__}.{name}"))
     if name in installed():
         return installed()[name].load()
     raise InvalidRequest(f"there is no adapter {name!r}; {_nearest(name)}there are {', '.join(names())}")

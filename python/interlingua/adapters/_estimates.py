@@ -17,6 +17,7 @@ from interlingua.adapters._pictures import size_of, wave_rate
 from interlingua.adapters._templates import Range, Template, template
 from interlingua.adapters._tokens import APART, count
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.types import Request, TokenEstimate
 
 _WINDOW: Final = 1_000_000
 """The context of a model whose size is not known."""
@@ -157,11 +158,11 @@ class Said:
 
 
 def estimate(
-    request: Mapping[str, Any],
+    request: Request,
     endpoint: Endpoint,
     provided: Mapping[str, Range | None] = NOTHING,
     beside: Range = (0, 0, 0),
-) -> dict[str, int]:
+) -> TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
     `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits. `beside` are
@@ -184,7 +185,7 @@ def window(endpoint: Endpoint) -> int:
     return found if isinstance(found, int) else _WINDOW
 
 
-def _rounded(low: float, likely: float, high: float) -> dict[str, int]:
+def _rounded(low: float, likely: float, high: float) -> TokenEstimate:
     """The three counts in order, as whole numbers, none of them less than one."""
     middle = max(round(likely), 1)
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}

@@ -12,7 +12,7 @@ will really see (spec/8-errors.md#written-errors).
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from interlingua.adapters._failure_texts import (
     LONGEST,
@@ -24,12 +24,11 @@ from interlingua.adapters._failure_texts import (
     text_of,
     word_of,
 )
-from interlingua.adapters._kit import Wire, retry_after
+from interlingua.adapters._kit import Wire, data_of, retry_after
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import OPERATOR_CATEGORIES
 from interlingua.canonical.loss import Entry, entry_of
-
-Error = dict[str, Any]
+from interlingua.canonical.types import Error
 
 GATEWAY_WORDS: Final = frozenset(
     (
@@ -194,9 +193,10 @@ def canonical(
     if obeys_hint and (hint := headers.get("x-should-retry")) in ("true", "false"):
         retryable = hint == "true"
     text = message(endpoint, status, category, code, *facts)
-    found: Error = {"category": category, "message": text, "retryable": retryable, "adapter": endpoint.adapter}
+    found: dict[str, Any] = {"category": category, "message": text, "retryable": retryable}
     after = retry_after(headers) if wait is None else wait
     members = {
+        "adapter": endpoint.adapter,
         "status": status,
         "provider": endpoint.provider,
         "code": code,
@@ -206,7 +206,7 @@ def canonical(
         "raw": raw if raw != "" else None,
     }
     found.update({name: value for name, value in members.items() if value is not None})
-    return found
+    return cast("Error", found)
 
 
 def lowered(headers: Mapping[str, str] | None) -> dict[str, str]:
@@ -263,7 +263,9 @@ def write(
     wires whose errors have the same words.
     """
     here = error.get("adapter") == endpoint.adapter
-    seen = {name: value for name, value in error.items() if name != "path" or not _is_elsewhere(error, endpoint)}
+    seen = data_of(error.copy())
+    if _is_elsewhere(error, endpoint):
+        del seen["path"]
     tried: list[tuple[Wire, Error]] = []
     for variant in _variants(seen, own=here or error.get("adapter") in family, here=here):
         wire = compose(variant)
@@ -277,7 +279,7 @@ def write(
     # where the wire has no word for it, any words will do that do not make it look like something else again
     meant = tried[-1][1]["category"]
     wire, found = next((one for one in tried if _reads_as(one[1], meant, seen)), tried[-1])
-    if hint and "retryable" in seen and found["retryable"] != seen["retryable"]:
+    if hint and "retryable" in seen and found.get("retryable") != seen["retryable"]:
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
         found = read(wire["status"], wire["headers"], wire["body"], endpoint)
     return wire, report(error, found, endpoint)
@@ -285,14 +287,16 @@ def write(
 
 def in_stream(error: Error) -> Error:
     """The error as one inside a stream: no status travels there, so nothing goes back as a whole."""
-    return {name: value for name, value in error.items() if name != "status"}
+    found = error.copy()
+    found.pop("status", None)
+    return found
 
 
-def _reads_as(found: Error, category: str, error: Error) -> bool:
+def _reads_as(found: Error, category: str, error: Mapping[str, Any]) -> bool:
     return found["category"] == category and found.get("path") in (None, error.get("path"))
 
 
-def _variants(error: Error, *, own: bool, here: bool) -> list[WireError]:
+def _variants(error: dict[str, Any], *, own: bool, here: bool) -> list[WireError]:
     """The ways to write it, the fullest first: the next one is taken when a reader would take this one for another failure."""
     status = error.get("status")
     kept = status if own and status in _FAILURES else None
@@ -311,12 +315,12 @@ def _variants(error: Error, *, own: bool, here: bool) -> list[WireError]:
     return [*found, plain, plain._replace(text=_NO_WORDS)]
 
 
-def _goes_back(error: Error) -> bool:
+def _goes_back(error: Mapping[str, Any]) -> bool:
     """Whether the provider's own answer can be given again. What came with the status of a success is written anew."""
     return error.get("raw") is not None and error.get("status") in _FAILURES
 
 
-def _provider_words(error: Error, *, here: bool) -> str:
+def _provider_words(error: Mapping[str, Any], *, here: bool) -> str:
     """What the provider said, where the error has it; never to anybody but a client of the same wire when it speaks of keys."""
     if error["category"] in OPERATOR_CATEGORIES and not here:
         return ""
@@ -353,7 +357,7 @@ _OTHERWISE: Final = {
 }
 
 
-def report(error: Error, found: Error, endpoint: Endpoint) -> list[Entry]:
+def report(error: Mapping[str, Any], found: Mapping[str, Any], endpoint: Endpoint) -> list[Entry]:
     """What a reader of the wire will not see of the error, or see otherwise, by what it `found`."""
     loss = [
         _replaced(name, found[name], "weakened", why)
@@ -373,7 +377,7 @@ def report(error: Error, found: Error, endpoint: Endpoint) -> list[Entry]:
     return loss
 
 
-def _is_elsewhere(error: Error, endpoint: Endpoint) -> bool:
+def _is_elsewhere(error: Mapping[str, Any], endpoint: Endpoint) -> bool:
     """Whether the place of an error is one in the body of another wire."""
     return "path" in error and error.get("adapter") not in (None, endpoint.adapter)
 

@@ -4,13 +4,14 @@ import hashlib
 import re
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
 from interlingua.canonical.state_in_ids import carries_state
+from interlingua.canonical.types import Response
 
 Wire = dict[str, Any]
 Event = dict[str, Any]
@@ -19,6 +20,16 @@ B = TypeVar("B")
 
 NOTHING: Final[Mapping[str, Any]] = {}
 """Stands for an object that is absent."""
+
+
+def data_of(value: Mapping[str, Any]) -> dict[str, Any]:
+    """A typed value as the plain data that it is: the border of an adapter is typed, what is inside goes by names."""
+    return cast("dict[str, Any]", value)
+
+
+def response_of(data: dict[str, Any]) -> Response:
+    """Plain data as the answer that it is."""
+    return cast("Response", data)
 
 
 class BiMap(Generic[A, B]):

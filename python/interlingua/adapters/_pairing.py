@@ -6,12 +6,13 @@ that another provider keeps to itself goes with that call (spec/6-loss.md#provid
 it is given the messages that are left, and the pointers of its report are led back to the request as it was given.
 """
 
-from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._as_read import note
+from interlingua.adapters._contract import Adapter
 from interlingua.adapters._kit import encoding_of
 from interlingua.adapters._order import ANSWER_IT, turns
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidRequest
 from interlingua.canonical.loss import PLACEHOLDER, Entry, Loss, entry_of, pointer
@@ -28,7 +29,7 @@ _TEXT: Final = "[no result: the call was not answered]"
 _NOTE: Final = "the call has no result: one that says so stands behind it"
 
 
-def to_wire(adapter: ModuleType, request: Request, endpoint: Endpoint) -> tuple[dict[str, Any], list[Entry]]:
+def to_wire(adapter: Adapter, request: Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """What the adapter writes for a validated request, with calls and results that have no partner treated as it says.
 
     Raises `InvalidRequest` for a conversation that ends in an open call where the endpoint does not take that, and what
@@ -43,7 +44,7 @@ def to_wire(adapter: ModuleType, request: Request, endpoint: Endpoint) -> tuple[
         return _paired_to_wire(adapter, request, strays, added, endpoint)
     if not closes:
         _refuse_open_end(request, endpoint)
-    return adapter.to_wire(request, endpoint)
+    return adapter.to_wire(cast("types.Request", request), endpoint)
 
 
 def note_open_end(request: Request, endpoint: Endpoint) -> None:
@@ -183,8 +184,8 @@ _IDS: Final = ("call_id", "id", "toolUseId")
 
 
 def _paired_to_wire(
-    adapter: ModuleType, request: Request, strays: frozenset[int], added: list[Added], endpoint: Endpoint
-) -> tuple[dict[str, Any], list[Entry]]:
+    adapter: Adapter, request: Request, strays: frozenset[int], added: list[Added], endpoint: Endpoint
+) -> tuple[types.WireRequest, list[Entry]]:
     """What the adapter writes without the results of others and with the results that are added, and the report of all."""
     policy: dict[str, Any] = request.get("loss_policy") or {}
     loss = Loss(policy)
@@ -202,7 +203,7 @@ def _paired_to_wire(
     try:
         if policy.get(_UNANSWERED) != PLACEHOLDER:
             _refuse_open_end(paired, endpoint)
-        wire, found = adapter.to_wire(paired, endpoint)
+        wire, found = adapter.to_wire(cast("types.Request", paired), endpoint)
     except (InvalidRequest, CannotAdapt) as refusal:
         if refusal.path is not None:
             refusal.path = places.written(refusal.path)

@@ -4,16 +4,17 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from interlingua.adapters._as_read import UNSAID, keep_read
-from interlingua.adapters._kit import NOTHING, Wire, expect
+from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader, Rows, wrong_member
 from interlingua.adapters._structured import escape_reserved, says_json, write_with_format
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 Item = dict[str, Any]
-Written = tuple[Wire, list[Entry]]
+Written = tuple[types.WireRequest, list[Entry]]
 
 UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
@@ -101,14 +102,14 @@ def refuser(adapter: str, rows: Rows) -> Refusal:
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> Wire:
+def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
     """A wire request."""
     return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
 
 
 def request_writer(
-    write: Callable[[Request, Endpoint, Loss], Wire], *, speaks_json: bool = False
-) -> Callable[[Request, Endpoint], Written]:
+    write: Callable[[Request, Endpoint, Loss], types.WireRequest], *, speaks_json: bool = False
+) -> Callable[[types.Request, Endpoint], Written]:
     """What writes canonical requests of a wire as WireRequests, and reports what the wire cannot say.
 
     `write` writes one, and reports; `speaks_json` is that of `write_with_format`.
@@ -130,7 +131,7 @@ def request_writer(
             return write_with_format(asked, target, written, speaks_json=speaks_json)
         return written(asked, target)
 
-    def to_wire(request: Request, endpoint: Endpoint) -> Written:
-        return escape_reserved(request, endpoint, with_format)
+    def to_wire(request: types.Request, endpoint: Endpoint) -> Written:
+        return escape_reserved(data_of(request), endpoint, with_format)
 
     return to_wire

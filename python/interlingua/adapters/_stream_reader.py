@@ -7,18 +7,19 @@ that begin, go on and end, several answers at once, what had arrived of an answe
 """
 
 from collections.abc import Callable, Generator, Iterable
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._structured import AnswerCalls
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
+from interlingua.canonical.types import Error, ErrorCategory, StreamEvent
 
 Block = dict[str, Any]
 Lane = tuple[int, ...]
 """Where a whole answer has a block: by its member or item, and its number in there. Those of one lane are one."""
-Decoder = Generator[list[Event], Any, None]
+Decoder = Generator[list[StreamEvent], Any, None]
 """Give it frames, and None at the end of input; it gives the events that each frame completes."""
 
 UNREADABLE: Final = (InterlinguaError, KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -29,10 +30,12 @@ DONE: Final = "[DONE]"
 """Stands behind the last event of some wires, and, as some servers have it, of others."""
 
 
-def stream_error(endpoint: Endpoint, category: str, message: str, *, retryable: bool) -> dict[str, Any]:
+def stream_error(endpoint: Endpoint, category: ErrorCategory, message: str, *, retryable: bool) -> Error:
     """The canonical error of a stream that its provider did not end."""
-    found = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    return found | ({"provider": endpoint.provider} if endpoint.provider else {})
+    found: Error = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
+    if endpoint.provider:
+        found["provider"] = endpoint.provider
+    return found
 
 
 # ---------------------------------------------------------------------------------------------------- blocks
@@ -319,7 +322,7 @@ class Answer:
         message = "the stream ended before the answer did; what had arrived is in the response"
         self.fail(stream_error(self.endpoint, "stream_truncated", message, retryable=True))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The answer failed; what had arrived stands beside the error."""
         self.last = {"type": "error", "error": error}
         if self.endpoint.provider is not None:
@@ -378,6 +381,10 @@ def failed(response: dict[str, Any]) -> dict[str, Any]:
 
 def decoded(answer: Answer) -> Decoder:
     """The events of an answer, frame by frame. Never raises: what cannot be read is an error with what had arrived."""
+    return cast("Decoder", _decoded(answer))
+
+
+def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
     calls, due = AnswerCalls(), answer.due
     events: list[Event] = []
     frame = yield events

@@ -10,10 +10,11 @@ from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 from interlingua.adapters._free_text import as_arguments
-from interlingua.adapters._kit import NOTHING, Event, Wire, arguments_text
+from interlingua.adapters._kit import NOTHING, Event, Wire, arguments_text, data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.types import Error, StreamEvent
 from interlingua.canonical.validate import malformed_event
 from interlingua.wire.sse import Frame
 
@@ -88,7 +89,7 @@ class Writer:
         """The answer is whole."""
         raise NotImplementedError
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The answer failed."""
         raise NotImplementedError
 
@@ -226,11 +227,11 @@ DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta
 _PROSE: Final = frozenset(("text", "thinking"))
 
 
-Encoder = Generator[list[A], Event | None, None]
+Encoder = Generator[list[A], StreamEvent | None, None]
 """Give it events, and None at the end; it gives the frames that each event completes."""
 
 
-def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
+def encoded(frames: Callable[[Any], list[A]]) -> "Encoder[A]":
     """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
     event = yield []
     try:
@@ -240,10 +241,10 @@ def encoded(frames: Callable[[Event], list[A]]) -> "Encoder[A]":
         refuse_event(problem, event)
 
 
-def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder[A]":
+def encoded_in_turn(frames: Callable[[Any], list[A]], places: str) -> "Encoder[A]":
     """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
     turns = InTurn(places)
-    due: Event | None = None
+    due: Any = None
     event = yield []
     try:
         while event is not None:
@@ -252,7 +253,7 @@ def encoded_in_turn(frames: Callable[[Event], list[A]], places: str) -> "Encoder
                 event = yield frames(event)
                 continue
             written: list[A] = []
-            for due in turns.due(event):
+            for due in turns.due(data_of(event)):
                 written += frames(due)
             event = yield written
     except MALFORMED as problem:

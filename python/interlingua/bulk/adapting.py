@@ -1,5 +1,6 @@
 """One conversation, from JSON text or plain data, as the request of a wire. It never raises for what it is given."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -103,9 +104,9 @@ class Adapter:
             return Adapted(json.dumps(request), None, None, report)
         projection = translate.project(request, translate.for_request(self._target, request))
         wire = projection.wire
-        return Adapted(projection.body, wire["path"], wire["headers"], [*report, *projection.loss])
+        return Adapted(projection.body, wire["path"], wire.get("headers"), [*report, *projection.loss])
 
-    def _read(self, given: Any) -> tuple[Data, list[Any]]:
+    def _read(self, given: Any) -> tuple[Mapping[str, Any], list[Any]]:
         if self._side is not None:
             side = self._side
             return translate.read_request(given, side.adapter, provider=side.provider)

@@ -18,7 +18,8 @@ No message, and so neither `str` nor `repr` of an error, holds content or a secr
 `provider_message`, for whoever made the call; its whole body is in `error["raw"]`.
 """
 
-from typing import Any, ClassVar, Final
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final, cast
 
 OPERATOR_CATEGORIES: Final = frozenset(("authentication", "permission", "billing"))
 """In errors of these, a provider speaks to whoever holds the key, and may repeat a part of it."""
@@ -181,9 +182,9 @@ class Cancelled(InterlinguaError):
 class ProviderError(InterlinguaError):
     """The provider answered with an error, or could not be reached. `error` is the canonical error object."""
 
-    def __init__(self, error: dict[str, Any]) -> None:
+    def __init__(self, error: Mapping[str, Any]) -> None:
         super().__init__(error["message"], path=error.get("path"), adapter=error.get("adapter"))
-        self.error = error
+        self.error = cast("dict[str, Any]", error)
 
     @property
     def provider_message(self) -> str | None:

@@ -1,7 +1,7 @@
 """`interlingua adapt`: carry a request, an answer, a stream or an error from one form to another."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Annotated, Any
@@ -136,10 +136,10 @@ def _speaks(option: str, provider: str | None, wire: str) -> None:
 
 def _adapt_request(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, unanswered: str | None
-) -> tuple[Data, list[Entry]]:
+) -> tuple[Mapping[str, Any], list[Entry]]:
     from interlingua import translate
 
-    request: Data
+    request: Mapping[str, Any]
     report: list[Any]
     if source == CANONICAL:
         request, report = _canonical(given, "Request", translate.read_request), []
@@ -156,7 +156,7 @@ def _adapt_request(
 
 def _adapt_response(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None
-) -> tuple[Data, list[Entry]]:
+) -> tuple[Mapping[str, Any], list[Entry]]:
     from interlingua import translate
 
     if source == CANONICAL:
@@ -191,7 +191,7 @@ def _canonical(given: bytes, name: str, read: Callable[[bytes, str], Any]) -> Da
 
 def _adapt_error(
     given: bytes, source: str, owner: str | None, endpoint: Any, strict: str | None, *, raw: bool
-) -> tuple[Data, list[Entry]]:
+) -> tuple[Mapping[str, Any], list[Entry]]:
     from interlingua import translate
 
     if source == CANONICAL:

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from interlingua import translate
+from interlingua.adapters._kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import (
@@ -72,7 +73,7 @@ def read(call: Call, answer: Answer, body: bytes) -> Response:
             | {"status": answer.status}
             | ({} if problem.path is None else {"path": problem.path})
         ) from None
-    return response
+    return data_of(response)
 
 
 async def refuse_page(call: Call, answer: Answer) -> None:
@@ -93,7 +94,7 @@ def in_band(call: Call, error: dict[str, Any]) -> dict[str, Any]:
 
 def refusal(call: Call, answer: Answer, body: bytes) -> dict[str, Any]:
     """The canonical error for an error answer, without the caller's key."""
-    error: dict[str, Any] = translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True)
+    error = data_of(translate.from_wire_error(answer.status, answer.headers, body, call.endpoint, raw=True))
     if call.endpoint.provider is not None:
         error.setdefault("provider", call.endpoint.provider)
     if 300 <= answer.status < 400:
@@ -111,7 +112,7 @@ def _without_secrets(call: Call, error: dict[str, Any]) -> dict[str, Any]:
         return error
     masked: dict[str, Any] = _masked(error, re.compile(found))
     # a key may have been cut in two where the words of the body end
-    return error if masked == error else translate.with_provider_message(masked)
+    return error if masked == error else data_of(translate.with_provider_message(masked))
 
 
 def _written(secret: str) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from types import ModuleType
 from typing import Any, Protocol, TypedDict
 
 from interlingua import translate
@@ -147,7 +146,6 @@ class Call:
 
     plan: Plan
     endpoint: Endpoint
-    adapter: ModuleType
     projection: translate.Projection
     request: Request
     model: str

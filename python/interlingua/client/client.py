@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
-from interlingua import adapters, translate
+from interlingua import translate
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NotConfigured, ProviderError
@@ -375,7 +375,6 @@ class Client:
         return Call(
             plan=plan,
             endpoint=endpoint,
-            adapter=adapters.get(endpoint.adapter),
             projection=projection,
             request=request,
             model=requested,

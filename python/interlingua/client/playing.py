@@ -16,6 +16,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.canonical.types import Request, WireRequest
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -54,10 +55,10 @@ class Sent:
         return self._placed[0]
 
     @property
-    def request(self) -> dict[str, Any]:
+    def request(self) -> Request:
         """The body as a canonical request, with what the path says: the model, and whether to stream."""
         adapter, placed = self._placed
-        wire = {"method": "POST", "path": urlsplit(self.url).path, "headers": {}, "body": self.json}
+        wire: WireRequest = {"method": "POST", "path": urlsplit(self.url).path, "headers": {}, "body": self.json}
         request, _ = adapters.get(adapter).from_wire_request(wire, Endpoint(adapter), DERIVED_IDS)
         if placed.get("model"):
             request["model"] = f"{adapter}:{unquote(placed['model'])}"

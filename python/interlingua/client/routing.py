@@ -16,6 +16,7 @@ from interlingua import router, translate
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, NoCandidate
 from interlingua.canonical.logs import logger
+from interlingua.canonical.types import TokenEstimate
 from interlingua.client.settings_file import read_settings
 from interlingua.events import ROUTE_DECIDED, ROUTING_CONSTRAINT_FAILURE, Events
 from interlingua.registry import Connection, Registry, default
@@ -312,6 +313,6 @@ class Routing:
         endpoint = self._connect(endpoint).located(endpoint)
         return translate.write_request({**request, "model": model}, endpoint)[1]
 
-    def _tokens(self, request: Any, model: str) -> Mapping[str, int]:
+    def _tokens(self, request: Any, model: str) -> TokenEstimate:
         endpoint = self.registry.endpoint(model=model)
         return translate.estimate_for(request, endpoint)

@@ -10,10 +10,12 @@ from typing import Any, Literal
 
 from interlingua import adapters, translate
 from interlingua.access import Key
+from interlingua.adapters._kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, NotConfigured, ProviderError
 from interlingua.canonical.loss import Entry
+from interlingua.canonical.types import TokenEstimate
 from interlingua.client import Client
 from interlingua.client.call import Answered
 from interlingua.client.routing import Choice, Routing
@@ -52,7 +54,8 @@ class Asked:
 
     def read(self, speaks: Endpoint) -> tuple[Data, list[Entry]]:
         """The request in canonical form, as a client of an endpoint says it."""
-        request, loss = translate.from_wire_request(self.wire, speaks)
+        read, loss = translate.from_wire_request(self.wire, speaks)
+        request = data_of(read)
         return request if self.past is None else self.past.joined(request, self.wire, speaks), loss
 
 
@@ -171,7 +174,7 @@ class Generator:
         first = str(self.registry.expand(spec, aliases=self.routing.policy.get("aliases"))[0])
         return first.partition(":")[0] if self.registry.speaks(first, adapter) else None
 
-    def estimate(self, prepared: Prepared) -> Data:
+    def estimate(self, prepared: Prepared) -> TokenEstimate:
         """How many prompt tokens a request takes at the model that would answer it: low, likely, high."""
         endpoint = self.registry.endpoint(model=prepared.choice.models[0], adapter=prepared.over)
         return translate.estimate_for(prepared.request, endpoint)

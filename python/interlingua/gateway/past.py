@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from interlingua import translate
 from interlingua.access import Refused
+from interlingua.adapters._kit import data_of
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.client.call_ids import renamed
 from interlingua.sessions.calls import calls_in
@@ -115,5 +116,5 @@ def _as_named(message: Data, body: Data, client: Endpoint) -> Data:
     if not called:
         return message
     read, _ = translate.from_wire_response(body, client)
-    names = [block["id"] for block in calls_in(read["message"]["content"])]
+    names = [block["id"] for block in calls_in(data_of(read)["message"]["content"])]
     return {**message, "content": renamed(message["content"], dict(zip(called, names, strict=False)))}

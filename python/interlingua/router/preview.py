@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from interlingua.canonical.errors import InterlinguaError, LossRefused
 from interlingua.canonical.loss import SEVERITIES
+from interlingua.canonical.types import TokenEstimate
 from interlingua.registry import prices
 
 Request = Mapping[str, Any]
@@ -26,7 +27,7 @@ def preview(
     request: Request,
     candidates: Iterable[str],
     project: Project,
-    estimate: Callable[[Any, str], Mapping[str, int]],
+    estimate: Callable[[Any, str], TokenEstimate],
     price: Callable[[str], Mapping[str, Any] | None],
     *,
     answer_tokens: int = ANSWER_TOKENS,
@@ -63,7 +64,7 @@ def preview(
 
 
 def cost_range(
-    tokens: Mapping[str, int], rates: Mapping[str, Any] | None, limit: int | None, answer_tokens: int = ANSWER_TOKENS
+    tokens: Mapping[str, Any], rates: Mapping[str, Any] | None, limit: int | None, answer_tokens: int = ANSWER_TOKENS
 ) -> dict[str, str | None] | None:
     """What a request may cost in US dollars; None when the model is unpriced."""
     outputs = answer_lengths(limit, answer_tokens)

@@ -12,6 +12,7 @@ from typing import Any
 from google.protobuf.message import Message as ProtoMessage
 
 from interlingua import adapters, registry, translate
+from interlingua.adapters._kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -202,7 +203,7 @@ def _read_wire(request: service.AdaptRequest, kind: str, side: Endpoint, answere
         case service.KIND_UNSPECIFIED | service.KIND_REQUEST:
             wire = body if "body" in body and "path" in body else {"method": "POST", "path": "", "body": body}
             value, loss = translate.from_wire_request(wire, side)
-            return Carried("request", _with_policy(value, request), loss)
+            return Carried("request", _with_policy(data_of(value), request), loss)
         case service.KIND_RESPONSE:
             value, loss = translate.from_wire_response(body, side, tools=_offered(answered, side))
             return Carried("response", value, loss)

@@ -8,12 +8,13 @@ from typing import Any, Final
 from interlingua.adapters._answers import PROBE, not_in_pieces
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, data_of, response_of
 from interlingua.adapters._stream_writer import FREE, OpenBlock, Writer
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
-Answers = Callable[[Item, Endpoint], tuple[Wire, list[Entry]]]
+Answers = Callable[[types.Response, Endpoint], tuple[Wire, list[Entry]]]
 """Writes a whole answer."""
 
 
@@ -38,15 +39,15 @@ class ClaudeWriter(Writer):
 
 
 def stream_loss(
-    response: Item, endpoint: Endpoint, to_wire_response: Answers, bare: tuple[str, ...]
+    response: types.Response, endpoint: Endpoint, to_wire_response: Answers, bare: tuple[str, ...]
 ) -> tuple[Item, list[Entry], list[Entry]]:
     """What a stream of an answer does not say: the answer without its blank texts, what is lost of it as a whole, and what its
     stream loses. Its pieces say what the whole answer cannot: arguments as they were cut, and texts that are blank.
 
     The content of blocks of the types `bare` goes without members of theirs that have no canonical meaning.
     """
-    answer = _without_blank_texts(response)
-    _, told = to_wire_response(answer, endpoint)
+    answer = _without_blank_texts(data_of(response))
+    _, told = to_wire_response(response_of(answer), endpoint)
     return answer, told, [*not_in_pieces(told, answer), *_unsaid(answer, told, bare, endpoint)]
 
 

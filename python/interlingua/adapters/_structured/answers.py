@@ -1,10 +1,11 @@
 """Answers: a call of the reserved name is read as the text that it stands for, by whoever reads the answer."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._structured.form import NAME
+from interlingua.canonical import types
 
 Response = dict[str, Any]
 Event = dict[str, Any]
@@ -14,7 +15,7 @@ _TEXT_WORDS: Final = {"tool_use": "end_turn", "tool_calls": "stop", "function_ca
 """How an answer that ends in calls would have ended in text, in the words of the wires that have two words for it."""
 
 
-def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> Response:
+def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = None) -> types.Response:
     """An answer that was read, with calls of the reserved name as the texts that they stand for.
 
     `texts` are the texts as they were streamed, by the ids of the calls.
@@ -22,7 +23,7 @@ def unwrap_answer_call(response: Response, texts: Mapping[str, str] | None = Non
     _answer(response, texts or {})
     for other in response.get("alternatives") or ():
         _answer(other, texts or {})
-    return response
+    return cast("types.Response", response)
 
 
 def _answer(choice: dict[str, Any], texts: Mapping[str, str]) -> None:

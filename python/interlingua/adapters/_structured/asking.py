@@ -7,7 +7,6 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._as_read import UNSAID, AsRead
-from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -23,11 +22,12 @@ from interlingua.adapters._structured.form import (
 )
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.types import WireRequest
 
 Request = dict[str, Any]
 Block = dict[str, Any]
 Entries = list[Entry]
-Writer = Callable[[Request, Endpoint], tuple[Wire, Entries]]
+Writer = Callable[[Request, Endpoint], tuple[WireRequest, Entries]]
 
 _PATH: Final = "/response_format"
 _CODE: Final = "response_format"
@@ -35,7 +35,7 @@ _CODE: Final = "response_format"
 
 def write_with_format(
     request: Request, endpoint: Endpoint, write: Writer, *, speaks_json: bool = False
-) -> tuple[Wire, Entries]:
+) -> tuple[WireRequest, Entries]:
     """Writes a request that has a `response_format`: as the wire has it, else by a forced call, else in the instructions.
 
     `write` is how the wire writes requests. What it does not enforce is reported as `weakened`, never lost.
@@ -254,7 +254,7 @@ def _in_instructions(
     left_out: Container[str],
     endpoint: Endpoint,
     write: Writer,
-) -> tuple[Wire, Entries]:
+) -> tuple[WireRequest, Entries]:
     """The request as it is written with a text at the end of its instructions. Those that travel in a turn of a user, since
     they did when they were read, are passed by.
 

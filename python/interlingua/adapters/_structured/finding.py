@@ -1,7 +1,7 @@
 """Finding the form of an answer again, in a request that asks for it by a call or in its instructions."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from interlingua.adapters._structured.form import (
     BEGIN,
@@ -17,20 +17,20 @@ from interlingua.adapters._structured.form import (
     of_tool,
     place_of_end,
 )
+from interlingua.canonical import types
 
 Request = dict[str, Any]
 Block = dict[str, Any]
 
 
-def extract_format(request: Request) -> Request:
+def extract_format(request: Request) -> types.Request:
     """A request that was read, with the form of answer that it asks for by a call or in its instructions."""
     choice = request.get("tool_choice")
-    if choice is not None and choice.get("name") == NAME and _is_called(request):
-        return request
-    messages = request["messages"]
-    if messages and messages[0]["role"] in INSTRUCTIONS:
-        _recognise_text(request, messages)
-    return request
+    if choice is None or choice.get("name") != NAME or not _is_called(request):
+        messages = request["messages"]
+        if messages and messages[0]["role"] in INSTRUCTIONS:
+            _recognise_text(request, messages)
+    return cast("types.Request", request)
 
 
 def is_read_as(asked: Request, request: Request) -> bool:

@@ -6,16 +6,16 @@ A reader would take them for the form of the answer (spec/2-requests.md#form-res
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import BEGIN, END, INSTRUCTIONS, NAME, of_text
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path
+from interlingua.canonical.types import WireRequest
 
 Request = dict[str, Any]
 Block = dict[str, Any]
-Writer = Callable[[Request, Endpoint], tuple[Wire, list[Entry]]]
+Writer = Callable[[Request, Endpoint], tuple[WireRequest, list[Entry]]]
 
 _SAID: Final = frozenset(("tool_use", "tool_result"))
 
@@ -48,7 +48,7 @@ def _says_something(content: list[Block]) -> bool:
     return False
 
 
-def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tuple[Wire, list[Entry]]:
+def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tuple[WireRequest, list[Entry]]:
     """Writes a request; one that holds reserved words with a line feed behind what would be read as the form of the answer.
 
     Raises `InvalidRequest` for the choice of a tool of the reserved name that has no other beside it.

@@ -75,18 +75,20 @@ from interlingua.adapters.anthropic_messages.tools import (
     tools_to_wire,
 )
 from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[Entry]
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+def from_wire_request(
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a request of this wire, given as `{method, path, headers, body}`.
 
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
@@ -200,7 +202,7 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
 
 
-def _address_from_wire(wire: Wire, request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
+def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
     if isinstance(path, str):
@@ -239,7 +241,7 @@ def _templates(endpoint: Endpoint) -> list[tuple[str, bool]]:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
 
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
@@ -248,7 +250,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
     """The request on the wire; what was `read` just now and is written otherwise is kept."""
     writing = Writing(request, endpoint, loss)
     encoding = writing.encoding
@@ -514,6 +516,6 @@ _PROVIDED: Final[dict[str, Range | None]] = {
 """What a tool of the provider adds, by how its type begins. One that runs inside the call adds what it finds."""
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
     return _estimates.estimate(request, endpoint, _PROVIDED)

@@ -17,7 +17,7 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back, report_answer, report_shown
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, own_counts, read_counts
 from interlingua.adapters._verbatim import may_differ
@@ -28,14 +28,13 @@ from interlingua.adapters.anthropic_messages.blocks import (
 from interlingua.adapters.anthropic_messages.errors import error
 from interlingua.adapters.anthropic_messages.items import replayed
 from interlingua.adapters.anthropic_messages.tables import Writing
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 ENDS: Final = Ends(
     {
@@ -76,7 +75,9 @@ _PLACES: Final[Places] = (
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
@@ -118,11 +119,12 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 

@@ -6,14 +6,16 @@ from typing import Any, Final
 from interlingua.adapters._answers import ending
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
 from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn, model_of
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun
 from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 
@@ -22,7 +24,7 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint).event, "all")
 
 
-def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say."""
     answer, told, lost = claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking"))
     gone = {entry["path"] for entry in told}
@@ -172,13 +174,13 @@ class _Writer(claude.ClaudeWriter):
     def complete(self, response: Wire) -> None:
         """Why the answer ended, and what it took."""
         self._start()
-        body, _ = to_wire_response(ending(response), self.endpoint)
+        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         delta = {name: body[name] for name in _DELTA if name in body}
         members = {name: value for name, value in body.items() if name not in _NOT_IN_MESSAGE_DELTA}
         self._put("message_delta", delta=delta, usage=body.get("usage") or {"output_tokens": 0}, **members)
         self._put("message_stop", **(self.writing.encoding_of(response).get("message_stop") or {}))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error."""
         if self.message is not None:
             self._start()

@@ -1,6 +1,7 @@
 """Requests both ways: the members beside the messages."""
 
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -66,6 +67,7 @@ from interlingua.adapters.bedrock_converse.tools import (
     tools_to_wire,
 )
 from interlingua.adapters.bedrock_converse.turns import messages_from_wire, messages_to_wire, system_from_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -154,7 +156,9 @@ def _fitted_nova(reasoning: Reasoning) -> Reasoning:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+def from_wire_request(
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a request of this wire, given as `{method, path, headers, body}`; the path names the model.
 
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
@@ -259,7 +263,7 @@ def _nova_top_k(value: Any) -> Any:
     return None
 
 
-def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None:
+def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endpoint) -> None:
     """What the path says: the model, and whether to stream."""
     path = wire.get("path")
     if not isinstance(path, str):
@@ -275,7 +279,7 @@ def _address_from_wire(wire: Wire, request: Request, endpoint: Endpoint) -> None
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a request for this wire, with the report of all that changes (spec/6-loss.md).
 
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
@@ -284,7 +288,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
     """The request on the wire; what was `read` just now and is written otherwise is kept."""
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
@@ -537,6 +541,6 @@ _PROVIDED: Final[dict[str, Range | None]] = {"nova_grounding": None}
 """What a tool of the provider adds, by how its name begins. It runs inside the call and adds what it finds."""
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
     return _estimates.estimate(request, endpoint, _PROVIDED)

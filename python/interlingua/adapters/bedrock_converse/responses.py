@@ -16,7 +16,7 @@ from interlingua.adapters._claude.answers import FINAL, is_shown, keep, put_back
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER
 from interlingua.adapters._items import laid_over
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
 from interlingua.adapters._verbatim import may_differ
@@ -25,13 +25,13 @@ from interlingua.adapters.bedrock_converse.blocks import (
     blocks_from_wire,
 )
 from interlingua.adapters.bedrock_converse.tables import NAME, Writing
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 ENDS: Final = Ends(
     {
@@ -61,7 +61,9 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost. The answer names neither itself nor its model.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read.
@@ -121,11 +123,12 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 

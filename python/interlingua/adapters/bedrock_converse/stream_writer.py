@@ -5,14 +5,15 @@ from typing import Any, Final
 from interlingua.adapters._answers import ending
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
 from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.eventstream import EXCEPTION, Frame
 
 
@@ -21,7 +22,7 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint).event, "all")
 
 
-def stream_loss(response: Wire, endpoint: Endpoint) -> list[Entry]:
+def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say."""
     return claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking", "redacted_thinking"))[2]
 
@@ -130,12 +131,12 @@ class _Writer(claude.ClaudeWriter):
     def complete(self, response: Wire) -> None:
         """Why the answer ended, then what it took."""
         self.start({})
-        body, _ = to_wire_response(ending(response), self.endpoint)
+        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
         self.put("messageStop", {name: body[name] for name in _STOP if name in body})
         rest = {name: value for name, value in body.items() if name not in _STOP and name != "output"}
         self.put("metadata", rest)
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as an exception."""
         name, payload = to_wire_exception(error, self.endpoint)
         self.frames.append(Frame(name, json.dumps(payload).decode(), EXCEPTION))

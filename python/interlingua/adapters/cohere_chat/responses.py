@@ -22,14 +22,14 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, report_own_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, count, own_counts, prompt_tokens
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import Reading, Writing
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -60,11 +60,12 @@ _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tok
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     Losses are reported at their place in the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
 
 
@@ -120,7 +121,9 @@ def _are_pieces(value: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     body = as_object(body, endpoint)
     if isinstance(body.get("message"), str):

@@ -3,14 +3,16 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import not_in_pieces
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._kit import Event, Wire, data_of
 from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
 from interlingua.adapters.cohere_chat.responses import answer_id, end_to_wire, to_wire_response
 from interlingua.adapters.cohere_chat.tables import Writing
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DONE: Final = "[DONE]"
@@ -93,12 +95,12 @@ class _Writer(Writer):
         self.put("message-end", {"type": "message-end", "delta": end_to_wire(response, writing)})
         self.frames.append(Frame(None, _DONE))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as the last event."""
         delta = {"finish_reason": "ERROR", "error": error_in_stream(error, self.endpoint)}
         self.put("message-end", {"type": "message-end", "delta": delta})
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say: what a whole answer does not, but for what pieces say as it came."""
-    return not_in_pieces(to_wire_response(response, endpoint)[1], response)
+    return not_in_pieces(to_wire_response(response, endpoint)[1], data_of(response))

@@ -88,14 +88,13 @@ from interlingua.adapters.gemini_generate.tools import (
     tools_from_wire,
     tools_to_wire,
 )
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
-Entries = list[Entry]
 Reasoning = dict[str, Any]
 
 _FORMATS: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
@@ -103,7 +102,9 @@ _FORMATS: Final = ("responseMimeType", "responseJsonSchema", "responseSchema")
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Request, Entries]:
+def from_wire_request(
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a request of this wire, given as `{method, path, headers, body}`; the model and the streaming stand in the path.
 
     Raises `InvalidWire` with a pointer into the body when it cannot be read.
@@ -153,7 +154,9 @@ def from_wire_request(wire: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_ID
     return extract_format(request), []
 
 
-def _address_from_wire(wire: Wire, body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]) -> None:
+def _address_from_wire(
+    wire: Mapping[str, Any], body: Wire, endpoint: Endpoint, request: Request, encoding: dict[str, Any]
+) -> None:
     """The model and the kind of answer, out of the path; some clients say the model in the body as well."""
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
@@ -283,7 +286,7 @@ def _is_unusual(request: Request, body: Wire) -> bool:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a canonical request for this wire and reports what changes.
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
@@ -291,7 +294,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, Entries]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     model = model_to_wire(request, endpoint)
     writing = Writing(request, endpoint, loss, model)
     encoding = writing.encoding
@@ -599,7 +602,7 @@ _KEPT: Final = 4_096
 """The fewest tokens that the provider keeps as content of a cache."""
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more."""
     cached = ((request.get("options") or {}).get(NAME) or {}).get("cachedContent")
     return _estimates.estimate(request, endpoint, _PROVIDED, (0, _KEPT, window(endpoint)) if cached else (0, 0, 0))

@@ -26,6 +26,7 @@ from interlingua.adapters._items import report_unsaid
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
+    data_of,
     report_foreign_state,
     report_own_state,
 )
@@ -38,14 +39,13 @@ from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, 
 from interlingua.adapters.gemini_generate.errors import error
 from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
-from interlingua.canonical import json
+from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, Path, difference, pointer
 
 Response = dict[str, Any]
-Entries = list[Entry]
 
 ENDS: Final = Ends(
     {
@@ -156,7 +156,9 @@ def _source(citation: dict[str, Any]) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, Entries]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost.
 
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
@@ -281,11 +283,12 @@ def usage_from_wire(wire: Wire) -> dict[str, Any]:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint) -> tuple[Wire, Entries]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     """Writes an answer as this provider would give it, whatever its origin; one of this wire as it came.
 
     The report names what the wire cannot say, with pointers into the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: _body(response, endpoint, loss))
 
 

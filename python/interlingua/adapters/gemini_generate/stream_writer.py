@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers import ending
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._kit import Event, Wire, response_of
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
@@ -12,6 +12,7 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 
@@ -104,7 +105,7 @@ class _Writer(Writer):
         alternatives = response.get("alternatives")
         if alternatives:
             bare["alternatives"] = [_ending(choice) for choice in alternatives]
-        body, _ = to_wire_response(bare, self.endpoint)
+        body, _ = to_wire_response(response_of(bare), self.endpoint)
         blocked = "promptFeedback" in body
         choices = [response, *(alternatives or ())]
         if not blocked and not body.get("candidates"):  # without a candidate the stream has no end
@@ -118,7 +119,7 @@ class _Writer(Writer):
             candidate["content"] = {**(content if type(content) is dict else {"role": MODEL}), "parts": [last]}
         self.put(None, {**body, **self.identity})
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, behind what waited."""
         for choice, part in self.held.items():
             self.put(None, self._parts(choice, [part]))

@@ -50,6 +50,7 @@ from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -60,7 +61,7 @@ Request = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
@@ -68,7 +69,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.same_origin:
@@ -140,8 +141,8 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 
 def from_wire_request(
-    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[Request, list[Entry]]:
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
 
     Raises `InvalidWire` with the pointer of what cannot be read.

@@ -22,13 +22,14 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, prompt_tokens
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import CREATED, Reading, Writing, moment
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -51,12 +52,13 @@ _UNCOUNTED: Final = (
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     `created` is the time of answers that do not bring one of their own, in seconds since 1970. Losses are
     reported at their place in the response.
     """
+    response = data_of(answer)
     return write_answer(
         endpoint, lambda loss: put_back(response, _body(response, endpoint, loss, moment(created)), endpoint, loss)
     )
@@ -102,7 +104,9 @@ def end_to_wire(response: Response, writing: Writing, message: Wire, created_at:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     body = as_object(body, endpoint)
     if "message" not in body and body.get("error"):

@@ -11,6 +11,7 @@ from interlingua.adapters.ollama_chat.tables import Writing, moment
 from interlingua.adapters.ollama_chat.tools import call_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "thinking": {"content": "", "thinking": TEXT}}
@@ -74,7 +75,7 @@ class _Writer(Writer):
         message = {"role": "assistant", "content": "", **fields}
         self.put(None, end_to_wire(response, self.writing, message, self.created_at))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as a line."""
         self.put(None, error_in_stream(error, self.endpoint))
 

@@ -85,6 +85,7 @@ from interlingua.adapters.openai_chat.tools import (
     tool_from_wire,
     tools_to_wire,
 )
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -99,7 +100,7 @@ _LIMITS: Final = ("max_completion_tokens", "max_tokens")
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
@@ -108,7 +109,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
     if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
@@ -231,8 +232,8 @@ def _read_options(body: Wire, writing: Target) -> Request:
 
 
 def from_wire_request(
-    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[Request, list[Entry]]:
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option or a field, or as it came.
 
     Raises `InvalidWire` with the pointer of what cannot be read.

@@ -23,7 +23,7 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._kit import NOTHING, Wire
+from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._spelling import Spelt
@@ -32,6 +32,7 @@ from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens
 from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
 from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -85,12 +86,13 @@ _SAID_WITH_STOP: Final = _SAID | {"stop_sequence"}
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
@@ -215,7 +217,9 @@ def stop_to_wire(
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     body = as_object(body, endpoint)
     if not body.get("choices") and (body.get("error") or is_failure(body)):

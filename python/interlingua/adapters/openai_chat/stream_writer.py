@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import has_tokens, written_end
-from interlingua.adapters._kit import NOTHING, Event, Wire, own_state
+from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, own_state
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -22,8 +22,10 @@ from interlingua.adapters.openai_chat.responses import (
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
 from interlingua.adapters.openai_chat.turns import audio_to_wire
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, pointer
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DELTAS: Final[dict[str, Wire]] = {"text": {"content": TEXT}, "refusal": {"refusal": TEXT}}
@@ -40,10 +42,11 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     return encoded_in_turn(_Writer(endpoint, created).event, places)
 
 
-def stream_loss(response: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
+def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say, as far as that is known before its pieces are read: names of calls go as
     they come, and who speaks has none."""
-    _, found = to_wire_response(response, endpoint)
+    response = data_of(answer)
+    _, found = to_wire_response(answer, endpoint)
     found = [entry for entry in found if entry["code"] != "name_rewritten"]
     told = {entry["path"] for entry in found}
     loss = Loss()
@@ -249,7 +252,7 @@ class _Writer(Writer):
             self.put(None, {**self.identity, "choices": [], **members})
         self.frames.append(Frame(None, "[DONE]"))
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error, as a chunk."""
         self.put(None, {"error": error_in_stream(error, self.endpoint)})
 

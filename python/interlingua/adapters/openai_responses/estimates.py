@@ -1,10 +1,11 @@
 """How many tokens a request takes: as on every wire, and what the provider keeps of a conversation."""
 
-from typing import Any, Final
+from typing import Final
 
 from interlingua.adapters import _estimates
 from interlingua.adapters._estimates import Range, window
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 
 _PRO: Final[Range] = (0, 1_500, 2_500)
@@ -20,7 +21,7 @@ _PROVIDED: Final[dict[str, Range | None]] = {
 """Tools that the provider defines and the client runs. All others run inside the call and add what they find."""
 
 
-def estimate(request: dict[str, Any], endpoint: Endpoint) -> dict[str, int]:
+def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     """Prompt tokens of a canonical request: hardly fewer, the best guess, hardly more.
 
     What the provider keeps of a conversation may be as long as the model allows.

@@ -86,6 +86,7 @@ from interlingua.adapters.openai_responses.tools import (
     tools_to_wire,
     without_tools,
 )
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -97,7 +98,7 @@ Request = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireRequest, list[Entry]]:
     """Writes a canonical request as a WireRequest, and reports what the wire cannot say.
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
@@ -106,7 +107,7 @@ def to_wire(request: Request, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
     return _WRITE(request, endpoint)
 
 
-def _written(request: Request, endpoint: Endpoint, loss: Loss) -> Wire:
+def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     state = request.get("provider_state")
     own = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
@@ -234,8 +235,8 @@ def _read_options(body: Wire, writing: Target) -> Request:
 
 
 def from_wire_request(
-    wire: Mapping[str, Any], endpoint: Endpoint, ids: IdSource = DERIVED_IDS
-) -> tuple[Request, list[Entry]]:
+    wire: types.WireRequest, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Request, list[Entry]]:
     """Reads a WireRequest. Nothing is lost: what has no canonical meaning is kept as an option, a field or a form.
 
     Raises `InvalidWire` with the pointer of what cannot be read.

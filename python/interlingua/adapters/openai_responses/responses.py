@@ -20,7 +20,7 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, own_state, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
@@ -42,6 +42,7 @@ from interlingua.adapters.openai_responses.tables import (
     Reading,
     Writing,
 )
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -82,12 +83,13 @@ _SAID: Final = AROUND | {"logprobs"}
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_response(response: Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
+def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int = 0) -> tuple[Wire, list[Entry]]:
     """The body with which this provider would have given an answer; its own answers come out as they were.
 
     `created` is the time of answers that do not bring one of their own, in seconds since 1970.
     Losses are reported at their place in the response.
     """
+    response = data_of(answer)
     return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
@@ -169,7 +171,9 @@ def finish_to_wire(response: Response) -> Wire:
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def from_wire_response(body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> tuple[Response, list[Entry]]:
+def from_wire_response(
+    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
     body = as_object(body, endpoint)
     output = body.get("output")

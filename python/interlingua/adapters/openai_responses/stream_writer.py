@@ -12,6 +12,7 @@ from interlingua.adapters.openai_responses.responses import finish_from_wire, fi
 from interlingua.adapters.openai_responses.tables import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
+from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 
@@ -201,7 +202,7 @@ class _Writer(Writer):
         status = body.get("status")
         self._put(f"response.{status}" if status in ("incomplete", "failed") else "response.completed", response=body)
 
-    def fail(self, error: dict[str, Any]) -> None:
+    def fail(self, error: Error) -> None:
         """The error."""
         told = error_in_stream(error, self.endpoint)
         self._put("error", code=told["code"] or told["type"], message=told["message"], param=told["param"])

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 
 from interlingua import translate
+from interlingua.adapters._kit import data_of
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.call_ids import renamed
 from interlingua.sessions.calls import calls_in
@@ -71,7 +72,9 @@ def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
 
 def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
     wire = {"method": "POST", "path": "/v1/responses", "headers": {}, "body": {"model": "any", "input": list(items)}}
-    return translate.from_wire_request(wire, gateway.generator.home(ADAPTER, None))[0]["messages"]
+    request, _ = translate.from_wire_request(wire, gateway.generator.home(ADAPTER, None))
+    messages: list[Data] = data_of(request)["messages"]
+    return messages
 
 
 def limit_of(request: Request) -> int:

@@ -3,7 +3,7 @@ One value in all wires and in canonical form: what the playground shows. Everyth
 adapters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from interlingua import adapters, registry, translate
+from interlingua.adapters._kit import data_of
 from interlingua.adapters._recognition import CANONICAL
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -22,7 +23,7 @@ from interlingua.gateway.inspector.places import Finder, Places
 from interlingua.gateway.inspector.recognising import KINDS, events_of, recognise
 
 Data = dict[str, Any]
-Write = Callable[[Data, Endpoint], tuple[Data, list[Entry]]]
+Write = Callable[[Data, Endpoint], tuple[Mapping[str, Any], list[Entry]]]
 
 LIMIT = 4 << 20
 """Bytes of a value that is compared."""
@@ -116,7 +117,7 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
     if len(given) <= _PLACED:
         # an error keeps the body that it came with, and is given back from it: what is changed beside it would not show
         finder = Finder(
-            translate.without_raw(canonical) if kind == "error" else canonical,
+            data_of(translate.without_raw(canonical)) if kind == "error" else canonical,
             name,
             (lambda document: document) if source is None else lambda document: write(document, source)[0]["body"],
         )
@@ -151,7 +152,7 @@ def _json(given: bytes) -> Any:
         return given.decode("utf-8", "replace")
 
 
-def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Entry], str]:
+def _read(value: Any, kind: str, source: Endpoint) -> tuple[Mapping[str, Any], list[Entry], str]:
     """The canonical value of a wire's, what was lost, and where the body stands in what was given."""
     if kind == "error":
         whole = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
@@ -169,17 +170,17 @@ def _read(value: Any, kind: str, source: Endpoint) -> tuple[Data, list[Entry], s
     return *translate.from_wire_request(wire, source), "/body" if whole else ""
 
 
-def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
+def _write_request(canonical: Data, endpoint: Endpoint) -> tuple[Mapping[str, Any], list[Entry]]:
     written, loss = translate.write_request(canonical, endpoint)
     return written, list(loss)
 
 
-def _write_response(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
+def _write_response(canonical: Data, endpoint: Endpoint) -> tuple[Mapping[str, Any], list[Entry]]:
     body, loss = translate.to_wire_response(canonical, endpoint)
     return {"body": body}, list(loss)
 
 
-def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Data, list[Entry]]:
+def _write_error(canonical: Data, endpoint: Endpoint) -> tuple[Mapping[str, Any], list[Entry]]:
     written, loss = translate.to_wire_error(canonical, endpoint)
     return written, list(loss)
 
