@@ -163,7 +163,7 @@ def report_idle(choice: Choice, used: Collection[str], loss: Loss) -> None:
     for name, value in choice.items():
         if name not in _CHOICE:
             loss.drop(("tool_choice", name), "unknown_field", "lost", "a member that this version does not know")
-        elif name not in ("type", *used) and value is not None and not (name == "kind" and value == "function"):
+        elif name != "type" and name not in used and value is not None and not (name == "kind" and value == "function"):
             message = "this way of choosing has no such member"
             loss.drop(("tool_choice", name), "tool_choice", "representation", message)
 

@@ -306,7 +306,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                     lists += 1
                     reading.unusual = reading.unusual or functions is not definition or not functions or lists > 1
             # functions stand in one object, each other tool in one of its own
-            reading.unusual = reading.unusual or len(item) - len([one for one in item.values() if one is None]) != 1
+            reading.unusual = reading.unusual or len(item) - list(item.values()).count(None) != 1
             reading.offered.append(range(before, len(found)))
             kept.append(spelt)
     except (KeyError, TypeError):
