@@ -334,10 +334,7 @@ class Turns(Generic[W]):
                 own: Item | None = None
                 path: Path = ("messages", position)
                 if len(message) > 2 and not within(message, PLAIN):
-                    self._report_members(message, found, path)
-                    own = message.get("provider_state")
-                    if own is not None and not writing.endpoint.owns(own):
-                        own = None
+                    own = self._own_members(message, found, path)
                 if begins:
                     speaker, content, anchor, anchor_role, state = by, found, path, role, own
                     wires.append({"role": by, member: found})
@@ -376,6 +373,16 @@ class Turns(Generic[W]):
         if state is not None:
             self.put_members(state, wire, path)
 
+    def _own_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
+        """Reports what a message holds beside role and content; gives its state, where that has members for the wire message."""
+        state: Item | None = message.get("provider_state")
+        if state is None or not self.writing.endpoint.owns(state):
+            self._report_members(message, content, path)
+            return None
+        if not within(message, _WITH_STATE):
+            self._report_members(message, content, path)
+        return state if "fields" in state or "signature" in state else None
+
     def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
         """What a message holds beside role and content."""
         writing = self.writing
@@ -387,6 +394,7 @@ class Turns(Generic[W]):
 
 
 _OF_MESSAGE: Final = OF_MESSAGE | {"cache"}
+_WITH_STATE: Final = PLAIN | {"provider_state"}
 
 # ---------------------------------------------------------------------------------------------- instructions
 

@@ -159,7 +159,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     contents = _Contents(messages, writing)
     contents.write_leading(request, body)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
-    if contents.first and not request.get("system"):
+    if contents.first and not request.get("system") and (read is not None or "provider_state" in messages[0]):
         _settle_leading(items, body, contents.first, read)
     said_before = [*writing.loss.entries]
     contents.arrange()

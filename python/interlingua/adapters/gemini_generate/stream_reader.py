@@ -167,7 +167,8 @@ class _Choice(Blocks):
                     part = {name: value for name, value in part.items() if value is not None} or part
                 text, told = part.get("text"), self.told
                 if told is not None and told.kind == "text" and len(part) == 1 and type(text) is str and text:
-                    self.say(told, text)  # most parts are these
+                    told.pieces.append(text)  # most parts are these
+                    self.tell({"type": "text_delta", "index": told.index, "text": text})
                 else:
                     self._part(part)
                 if self.finished and text != "":
