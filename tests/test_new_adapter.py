@@ -17,6 +17,7 @@ SHARED = (
     "spec/adapters",
     "spec/registry",
     "conformance/cases",
+    "tests/typing",
     "conformance/runner",
     "oracles/judges",
 )
@@ -58,6 +59,7 @@ def test_a_new_wire_is_laid_out_and_told_of_every_place(repository: Path) -> Non
         "playing.py",
         "faces/__init__.py",
         "dom.js",
+        "tests/typing/adapters.py",
         "providers.json",
         "clients.py",
         "no case yet",

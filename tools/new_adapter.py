@@ -79,6 +79,7 @@ SHARED: dict[str, str] = {
     "python/interlingua/client/playing.py": "its path, for replay and fake providers",
     "python/interlingua/gateway/faces/__init__.py": "its face in the list of faces",
     "python/interlingua/gateway/inspector/page/dom.js": "its title on the inspector page",
+    "tests/typing/adapters.py": "its package among those that are held to the contract of adapters (`_contract.py`)",
     "conformance/runner/clients.py": "the plainest client, to which answers of others must be carried",
 }
 
