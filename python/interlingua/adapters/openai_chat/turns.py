@@ -152,6 +152,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
 
 def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
+    part: Any
     match block["type"]:
         case "tool_use":
             turn.members[CALLS].append((index, call_to_wire(block, index, turn.path, writing)))
