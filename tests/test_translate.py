@@ -436,7 +436,7 @@ def test_an_address_that_is_not_fetched_is_told_as_such(address: str, kind: str,
     projection = adapt({"messages": [{"role": "user", "content": [block, text]}]}, "anthropic_messages")
     assert address.encode() not in projection.body
     [dropped] = [entry for entry in projection.loss if entry["severity"] == "lost"]
-    assert (dropped["code"], dropped["message"]) == ("unsupported_source", "the target does not fetch this address")
+    assert (dropped["code"], dropped["message"]) == ("unsupported_source", "the provider does not fetch this address")
 
 
 @pytest.mark.parametrize("target", ["openai_chat", "openai", "openai_responses"])

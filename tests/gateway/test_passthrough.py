@@ -312,7 +312,7 @@ async def test_without_being_told_nothing_is_passed_on() -> None:
     """The wire's own error, as ever; and paths that belong to no wire, and the gateway's own, stay here in any case."""
     async with passing(passthrough=False) as at:
         answer = await at.http.post("/v1/embeddings", json={})
-        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "model_not_found")
+        assert (answer.status_code, answer.json()["error"]["code"]) == (404, "unknown_url")
         assert "/v1/chat/completions" in answer.json()["error"]["message"]
     async with passing() as at:
         for path in ("/favicon.ico", "/v1/interlingua/nothing", "/wp-login.php", "/metrics/x", "/nobody/v1/files"):

@@ -36,7 +36,7 @@ _DECISIVE: Final = _by_word(
             insufficient_balance_error exceeded_current_quota_error arrearage""",
         "server_error": "tool_use_failed json_validate_failed",
         "overloaded": "engine_overloaded_error",
-        "not_found": "model_not_found invalid_model unknown_model model_not_supported",
+        "not_found": "model_not_found invalid_model unknown_model model_not_supported unknown_url",
         "authentication": "invalid_api_key",
     }
 )

@@ -29,9 +29,12 @@ import io.grpc.stub.AbstractStub;
 import io.grpc.stub.MetadataUtils;
 import java.time.Duration;
 import java.util.Iterator;
+import java.util.Spliterator;
+import java.util.Spliterators;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /**
  * A connection to a server. It may be used by many threads at once.
@@ -102,8 +105,14 @@ public final class Client implements AutoCloseable {
    * batched} gets them as they travel.
    */
   public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
+    if (request.getBatched()) {
+      return stream(stub -> stub.generateStream(request));
+    }
     GenerateStreamRequest asked = request.toBuilder().setBatched(true).build();
-    return stream(stub -> stub.generateStream(asked), request.getBatched() ? Stream::of : Client::oneByOne);
+    return stream(stub -> {
+      var messages = Spliterators.spliteratorUnknownSize(stub.generateStream(asked), Spliterator.ORDERED);
+      return StreamSupport.stream(messages, false).flatMap(Client::oneByOne).iterator();
+    });
   }
 
   private static Stream<GenerateStreamResponse> oneByOne(GenerateStreamResponse message) {
@@ -138,15 +147,10 @@ public final class Client implements AutoCloseable {
 
   /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
   public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
-    return stream(method, Stream::of);
-  }
-
-  private <T> Pieces<T> stream(
-      Function<InterlinguaServiceBlockingStub, Iterator<T>> method, Function<T, Stream<T>> apart) {
     Context.CancellableContext call = Context.current().withCancellation();
     Context outside = call.attach();
     try {
-      return typed(() -> new Pieces<>(method.apply(stub()), apart, call));
+      return typed(() -> new Pieces<>(method.apply(stub()), call));
     } finally {
       call.detach(outside);
     }
