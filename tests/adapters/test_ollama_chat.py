@@ -583,3 +583,16 @@ def test_an_answer_has_no_images_for_a_client_but_those_that_came_on_this_wire()
     assert [(entry["op"], entry["path"], entry["code"], entry["severity"]) for entry in loss] == [
         ("drop", "/message/content/1", "unsupported_block", "lost")
     ]
+
+
+def test_log_probabilities_that_are_no_list_go_back_as_they_came() -> None:
+    body = {
+        "model": "qwen3:4b",
+        "created_at": "2026-01-01T00:00:00Z",
+        "message": {"role": "assistant", "content": "Yes."},
+        "logprobs": {"tokens": 1},
+        "done": True,
+        "done_reason": "stop",
+    }
+    response, _ = read_response(json.dumps(body), "ollama_chat")
+    assert write_response(response, "ollama_chat")[0] == body

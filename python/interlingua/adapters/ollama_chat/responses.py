@@ -72,7 +72,9 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
     report_around(response, end, said, loss, uncounted=_UNCOUNTED)
     if "logprobs" in body:
-        for name in sorted(response["logprobs"].keys() - {LISTED}):
+        for name in sorted(
+            (response.get("logprobs") or NOTHING).keys() - {LISTED}
+        ):  # else they are of the provider's own
             loss.drop(("logprobs", name), "unsupported_field", "lost", "the wire lists the text's tokens alone")
     report_foreign_state(response, endpoint, loss, ())
     return body
