@@ -76,7 +76,7 @@ _PLACES: Final[Places] = (
 
 
 def from_wire_response(
-    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost.
 

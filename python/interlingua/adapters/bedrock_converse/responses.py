@@ -62,7 +62,7 @@ _UNCOUNTED: Final = ("reasoning_tokens",)
 
 
 def from_wire_response(
-    body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
+    body: Any, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer that is not streamed. Nothing is lost. The answer names neither itself nor its model.
 
