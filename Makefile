@@ -211,7 +211,7 @@ check-python: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/pyright --project python
-	cd python && ../$(BIN)/mypy --ignore-missing-imports --follow-imports=silent --cache-dir ../.cache/mypy $$(../$(BIN)/python ../tools/compiled.py)
+	$(BIN)/python tools/compiled.py --check
 	$(BIN)/python -m pytest -q tests/test_layers.py tests/test_public_api.py
 
 .PHONY: check-proto
