@@ -167,15 +167,6 @@ def kind_of(part: Wire) -> str:
     return next((name for name in (*names, *part) if CAMEL.get(name, name) not in SIBLINGS), "part")
 
 
-# ---------------------------------------------------------------------------------------------- beside what an item says, to the wire
-
-
-def report_cache(item: dict[str, Any], writing: Writing, path: Path) -> None:
-    """Reports a mark for the cache."""
-    if item.get("cache") is not None:
-        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "the wire has no cache marks")
-
-
 # ---------------------------------------------------------------------------------------------- members of all parts
 
 

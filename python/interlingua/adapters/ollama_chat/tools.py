@@ -10,7 +10,7 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import (
     ABSENT,
     Item,
@@ -180,16 +180,6 @@ def _read_arguments(raw: Any, call: Item, reading: Reading) -> None:
         call["input_raw"] = raw
 
 
-def _write_arguments(call: Item, writing: Writing, path: Path) -> Any:
-    raw = call.get("input_raw")
-    if call.get("kind", "function") != "function":
-        return call_as_arguments(raw, writing.loss, path)
-    if raw is not None:
-        message = "the wire takes a JSON object as arguments"
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
-    return call["input"]
-
-
 def _read_id(raw: Any, call: Item, _: Any) -> None:
     if type(raw) is not str:
         raise TypeError("id")
@@ -214,7 +204,13 @@ def _said_beside(name: str, *kinds: type) -> Member:
 
 _NAME: Final = tool_name(lambda item, writing, path: item["name"])
 _PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
-_ARGUMENTS: Final = Member("arguments", ("input", "input_raw"), _read_arguments, _write_arguments, always=True)
+_ARGUMENTS: Final = Member(
+    "arguments",
+    ("input", "input_raw"),
+    _read_arguments,
+    lambda call, writing, path: arguments_of(call, writing.loss, path),
+    always=True,
+)
 _ARGUMENTS.plain = dict
 _TOOL: Final = Row(
     {"type": "function"},

@@ -105,20 +105,16 @@ public final class Client implements AutoCloseable {
    * batched} gets them as they travel.
    */
   public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
-    if (request.getBatched()) {
-      return stream(stub -> stub.generateStream(request));
-    }
     GenerateStreamRequest asked = request.toBuilder().setBatched(true).build();
     return stream(stub -> {
       var messages = Spliterators.spliteratorUnknownSize(stub.generateStream(asked), Spliterator.ORDERED);
-      return StreamSupport.stream(messages, false).flatMap(Client::oneByOne).iterator();
+      return StreamSupport.stream(messages, false)
+          .flatMap(message -> message.hasEvents() && !request.getBatched() ? oneByOne(message) : Stream.of(message))
+          .iterator();
     });
   }
 
   private static Stream<GenerateStreamResponse> oneByOne(GenerateStreamResponse message) {
-    if (!message.hasEvents()) {
-      return Stream.of(message);
-    }
     var piece = GenerateStreamResponse.newBuilder();
     return Stream.concat(
         message.getEvents().getEventsList().stream().map(event -> piece.setEvent(event).build()),

@@ -11,7 +11,6 @@ import java.util.Iterator;
 public final class Pieces<T> implements Iterator<T>, Iterable<T>, AutoCloseable {
   private final Iterator<T> pieces;
   private final Context.CancellableContext call;
-  private boolean closed;
 
   Pieces(Iterator<T> pieces, Context.CancellableContext call) {
     this.pieces = pieces;
@@ -20,7 +19,7 @@ public final class Pieces<T> implements Iterator<T>, Iterable<T>, AutoCloseable 
 
   @Override
   public boolean hasNext() {
-    if (closed) { // what has arrived already may not be all
+    if (call.isCancelled()) { // what has arrived already may not be all
       throw InterlinguaException.of(Status.CANCELLED.withDescription("the pieces are closed").asRuntimeException());
     }
     return Client.typed(pieces::hasNext);
@@ -38,7 +37,6 @@ public final class Pieces<T> implements Iterator<T>, Iterable<T>, AutoCloseable 
 
   @Override
   public void close() {
-    closed = true;
     call.cancel(null);
   }
 }
