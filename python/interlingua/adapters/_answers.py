@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._items import report_unsaid
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, THINKING_MEMBERS, Wire, report_lost_state
-from interlingua.adapters._spelling import ABSENT, Spelt
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._usage import COUNTED, Usage, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
+from interlingua.adapters._verbatim import keep_item, keep_spellings, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -143,7 +143,7 @@ def read_members(
     Raises `InvalidAnswer` for a value of another type than its member has, on wires that are strict.
     """
     fields = {} if fields is None else fields
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     take_members(body, names, response, endpoint, fields, spelt, "", usage)
     if not fields:
         response["provider_state"] = endpoint.state()
@@ -153,7 +153,7 @@ def read_members(
                 raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
         response["provider_state"] = endpoint.state(fields=fields)
     if spelt:
-        keep_spelt(response, spelt, endpoint)
+        keep_spellings(response, spelt, endpoint)
 
 
 def take_members(
@@ -162,7 +162,7 @@ def take_members(
     response: Response,
     endpoint: Endpoint,
     fields: Wire,
-    spelt: Spelt | None,
+    spelt: Spellings | None,
     place: str,
     usage: UsageReader,
 ) -> None:
@@ -197,7 +197,7 @@ def take_members(
     if spelt is not None:
         for name in always:
             if name not in body:
-                spelt[f"{place}/{name}"] = {"word": ABSENT}
+                spelt[f"{place}/{name}"] = {"written": imprint(None)}
 
 
 _TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))

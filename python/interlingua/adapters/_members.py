@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
+from interlingua.adapters._spelling import are_same, imprint
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -535,7 +535,7 @@ class Body:
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
                 self._compare(f"{above}{name}/", raw, now, row.kind, spelt)
-            elif not _is_same(raw, now):
+            elif now is _ABSENT or not are_same(raw, now):
                 spelt[above + name] = {"raw": raw}
         for name in written:
             if name not in body:
@@ -550,7 +550,7 @@ class Body:
             asked = asked.get(step) if type(asked) is dict else None
         written = [item[name]] if item is not None and name in item else []
         reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
-        return imprint([asked, [request.get(member) for member in said], written, reported], "member")
+        return imprint([asked, [request.get(member) for member in said], written, reported])
 
     def _said(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
@@ -610,26 +610,6 @@ def _leave_to_messages(spelt: Wire, request: Request) -> None:
     for name in _INSTRUCTIONS:
         if spelt.get(name, NOTHING).get("raw") is not None:
             del spelt[name]
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
-    if left is right:
-        return True
-    if type(left) is not type(right):
-        return False
-    if type(left) is dict:
-        for name, value in left.items():
-            other = right.get(name, _ABSENT)
-            if value is not other and not _is_same(value, other):
-                return False
-        return len(left) == len(right)
-    if type(left) is list:
-        for position, value in enumerate(left):
-            if position == len(right) or not _is_same(value, right[position]):
-                return False
-        return len(left) == len(right)
-    return bool(left == right)
 
 
 def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:

@@ -20,7 +20,7 @@ from interlingua.adapters._kit import (
     report_own_state,
 )
 from interlingua.adapters._order import Order, Wanted, longest_rising, moves_behind, moves_to, note_disorder
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -67,7 +67,7 @@ def result_message(call: str, content: list[Block], reading: Any, wire_id: str |
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
 
 
-def other_members(item: Wire, known: Container[str], spelt: Spelt, *place: str) -> Item:
+def other_members(item: Wire, known: Container[str], spelt: Spellings, *place: str) -> Item:
     """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spelt`."""
     others: Item = {}
     for name, value in item.items():

@@ -18,7 +18,7 @@ from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPE
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
 from interlingua.adapters._turns import messages_of, says_something, user_messages
-from interlingua.adapters._verbatim import Items, keep_spelt
+from interlingua.adapters._verbatim import Items, keep_spellings
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -32,8 +32,8 @@ def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
     """Instructions beside the conversation as its first message."""
     blocks = content(system, SYSTEM, reading, ("system",))
     message = {"role": SYSTEM, "content": blocks}
-    if reading.spelt:
-        _keep_spelt(message, reading)
+    if reading.places:
+        _keep_spellings(message, reading)
     reading.unusual = reading.unusual or not blocks or any(block["type"] != "text" for block in blocks)
     return message
 
@@ -59,8 +59,8 @@ def messages_from_wire(
             messages += user_messages(blocks, reading)
         else:
             messages.append({"role": role, "content": blocks})
-        if reading.spelt:
-            _keep_spelt(messages[first], reading)
+        if reading.places:
+            _keep_spellings(messages[first], reading, role)
         if role == SYSTEM:
             note(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
@@ -81,9 +81,9 @@ def messages_from_wire(
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)
 
 
-def _keep_spelt(message: Item, reading: Reading) -> None:
-    keep_spelt(message, reading.spelt, reading.endpoint)
-    reading.spelt = {}
+def _keep_spellings(message: Item, reading: Reading, role: str = "") -> None:
+    keep_spellings(message, reading.places, reading.endpoint, role)
+    reading.places = {}
 
 
 def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
@@ -122,7 +122,7 @@ def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, rea
     tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
-    items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)
+    items = Items(tools, "tools", writing)
     if read is None:
         return items.put_back(wires, of)
     items.keep(read.offered, read.tools, wires, of)
@@ -219,7 +219,7 @@ class Turns(_turns.Turns[W]):
         messages, writing = self.messages, self.writing
         if read is None and not any("provider_state" in message for message in messages):
             return
-        items = Items(messages, "messages", writing.endpoint, writing.loss, with_odd=writing.same_origin, joined=True)
+        items = Items(messages, "messages", writing)
         if self.first:
             system = {"content": body["system"]} if "system" in body else {}
             of = [range(self.first)]

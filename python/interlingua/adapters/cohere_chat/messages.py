@@ -27,8 +27,8 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
-from interlingua.adapters._spelling import LIST, Spelt, lone_text
-from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
+from interlingua.adapters._spelling import LIST, Spellings, lone_text
+from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -74,7 +74,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
     known = _KNOWN[role]
     silent = [name for name in _SILENT if name in known and not message.get(name, True)]
-    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in silent}
+    spelt: Spellings = {f"/{name}": {"raw": message[name]} for name in silent}
     fields = other_members(message, known, spelt)
     read: Message
     if role == TOOL:
@@ -87,7 +87,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
         spelt["/content"] = {"word": LIST}
-    keep_spelt(read, spelt, reading.endpoint)
+    keep_spellings(read, spelt, reading.endpoint, role)
     reading.unusual = reading.unusual or (answer and bool(spelt))
     return read
 
@@ -187,7 +187,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if writing.documents:
         _documents_to_wire(messages, body, writing)
     before = len(wires) - len(order)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    items = Items(messages, "messages", writing)
     wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
     report_moves(order, messages, _RESULTS, writing)
 

@@ -30,10 +30,10 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_own_state,
 )
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
@@ -206,7 +206,7 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     if extra := {name: value for name, value in said.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     fields: Wire = {}
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     take_members(candidate, _OF_CANDIDATE, choice, endpoint, fields, spelt, "", no_usage)
     if type(number := fields.get("finishReason")) is int:
         del fields["finishReason"]
@@ -215,7 +215,7 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     raw = choice.get("finish_reason_raw")
     choice["finish_reason"] = read_end(raw, blocks, ENDS)
     choice["provider_state"] = endpoint.state(fields={"choice": fields}) if fields else endpoint.state()
-    keep_spelt(choice, spelt, endpoint)
+    keep_spellings(choice, spelt, endpoint)
     index = candidate.get("index")
     usual = type(index) is int and index == position and candidate.get("finishReason") is raw
     if not (usual and said.get("role") == MODEL):
@@ -250,7 +250,7 @@ def assembled(body: Wire, choices: list[dict[str, Any]], candidates: list[Wire],
             response, candidates or [_candidate(response, 0, Writing(response, endpoint, Loss()), ())], state
         )
         came = {"candidates": candidates} if choices else {key: body[key] for key in ("candidates",) if key in body}
-        keep_item(response, came, written, endpoint, [], kept_as=_BODY)
+        keep_item(response, came, written, endpoint, [], key=_BODY)
     return response
 
 
@@ -299,7 +299,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     for position, choice in enumerate(response.get("alternatives") or ()):
         writing.calls.clear()
         candidates.append(_candidate_as_it_came(choice, position + 1, writing, ("alternatives", position)))
-    body: Wire = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, kept_as=_BODY)
+    body: Wire = put_back_item(response, _body_of(response, candidates, state), endpoint, [], loss, key=_BODY)
     if not body.get("candidates"):
         report_logprobs(response, loss, ())  # they stand in a candidate
     usage, model = response.get("usage"), served_model(response)

@@ -9,7 +9,6 @@ with an equal inside that part are rewritten, the others are left out, said in t
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._schema import (
@@ -30,7 +29,7 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -40,7 +39,7 @@ from interlingua.adapters._tools import (
     report_unmade,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, keep_spelt, may_differ
+from interlingua.adapters._verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical.loss import Loss, Path
@@ -286,11 +285,11 @@ _FUNCTIONS: Final = "functionDeclarations"
 def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
     """The tools; None for what is not shaped as the wire documents it, or says nothing."""
     found: list[Tool] = []
-    kept: list[Spelt] = []
+    kept: list[Spellings] = []
     lists = 0
     try:
         for item in value:
-            spelt: Spelt = {}
+            spelt: Spellings = {}
             before = len(found)
             for name, definition in _camelised(item, reading).items():
                 if definition is None:
@@ -313,7 +312,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
         return None
     if not may_differ(reading.unusual):
         for spelt, held in zip(kept, reading.offered, strict=True):
-            keep_spelt(found[held.start], spelt, reading.endpoint)
+            keep_spellings(found[held.start], spelt, reading.endpoint)
     return found or None
 
 
@@ -325,7 +324,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
     return named
 
 
-def _function_from_wire(function: Any, place: str, spelt: Spelt, reading: Reading) -> Tool:
+def _function_from_wire(function: Any, place: str, spelt: Spellings, reading: Reading) -> Tool:
     """A function; `spelt` gets how its parameters came, where all else is written so."""
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
@@ -334,7 +333,7 @@ def _function_from_wire(function: Any, place: str, spelt: Spelt, reading: Readin
     if (parameters := wire.get("parameters")) is not None and not reading.unusual:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
-        known = imprint(written, "wire")
+        known = imprint(written)
         spelt[f"{place}/parameters"] = {"raw": parameters, "written": known}
         spelt[f"{place}/parametersJsonSchema"] = {"written": known}
     return tool
@@ -416,7 +415,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             moved.append(position)
         functions.append(wire)
         of[home].append(position)
-    items = Items(tools, "tools", writing.endpoint, writing.loss, joined=True)
+    items = Items(tools, "tools", writing)
     if read is not None:
         items.keep(read.items, read.made, wires, of)
     elif wires:

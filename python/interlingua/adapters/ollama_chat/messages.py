@@ -30,8 +30,8 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
-from interlingua.adapters._spelling import Spelt, read_elements
-from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
+from interlingua.adapters._spelling import Spellings, read_elements
+from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spellings
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
@@ -72,7 +72,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
     system = len(body) - len(order)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    items = Items(messages, "messages", writing)
     body[system:] = items.settled(body[system:], [(position,) for position in order], read)
     report_moves(order, messages, _RESULTS, writing)
     return body
@@ -329,7 +329,7 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "tool":
         return _result_from_wire(message, reading)
     known = _ASSISTANT if role == "assistant" else _PLAIN
-    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
+    spelt: Spellings = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
     read: Message = {"role": role, "content": _blocks(message, role, reading, spelt)}
     return _finish(read, other_members(message, known, spelt), spelt, reading)
 
@@ -338,7 +338,7 @@ def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
     said = message.get("role") == "assistant" and type(message.get("content")) is str
     reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spelt, answer=True)}
     fields = other_members(message, _ASSISTANT, spelt)
     reading.unusual = reading.unusual or bool(spelt)
@@ -351,14 +351,14 @@ _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 
 
-def _finish(read: Message, fields: dict[str, Any], spelt: Spelt, reading: Reading) -> Message:
+def _finish(read: Message, fields: dict[str, Any], spelt: Spellings, reading: Reading) -> Message:
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
-    keep_spelt(read, spelt, reading.endpoint)
+    keep_spellings(read, spelt, reading.endpoint, read["role"])
     return read
 
 
-def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer: bool = False) -> list[Block]:
+def _blocks(message: Wire, role: str, reading: Reading, spelt: Spellings, *, answer: bool = False) -> list[Block]:
     """Thinking, images, text, calls; what says nothing beside them goes to `spelt`."""
     blocks: list[Block] = []
     calls = None
@@ -393,7 +393,7 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
             raise TypeError(item)
     usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
     reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     fields = other_members(message, _TOOL, spelt)
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name

@@ -45,8 +45,8 @@ from interlingua.adapters._openai_parts import (
     file_name,
     is_plain,
 )
-from interlingua.adapters._spelling import Spelt, lone_text
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._spelling import Spellings, lone_text
+from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
 from interlingua.canonical import json
@@ -454,9 +454,9 @@ def as_said(block: Block, member: str, reading: Reading) -> Block:
 
 
 def finish_reading(
-    message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, word: str | None
+    message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, form: Wire | None
 ) -> Message:
-    """What all messages have: a name, a cache hint, own members; `word` is that for the form of its content."""
+    """What all messages have: a name, a cache hint, own members; `form` is how its content came."""
     if not within(message, known):
         kept.fields.update(kept.others(message, known))
     if "name" in message and "name" in known and read["role"] != "tool":
@@ -466,15 +466,15 @@ def finish_reading(
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
     reading.mark(read, kept.fields, kept.places)
-    return keep_places(read, kept.spelt, word, reading)
+    return spelt_so(read, kept.spelt, form, reading)
 
 
-def keep_places(read: Message, spelt: Spelt, word: str | None, reading: Reading) -> Message:
-    """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
-    if word is not None:
-        spelt["/content"] = {"word": word}
+def spelt_so(read: Message, spelt: Spellings, form: Wire | None, reading: Reading) -> Message:
+    """Keeps how places of a message came, which is seen without a comparison; `form` is how its content came."""
+    if form is not None:
+        spelt["/content"] = form
     if spelt:
-        keep_spelt(read, spelt, reading.endpoint, by_role=True)
+        keep_spellings(read, spelt, reading.endpoint, read["role"])
     return read
 
 

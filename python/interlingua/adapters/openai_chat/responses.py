@@ -26,10 +26,10 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
@@ -236,7 +236,7 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
     response: Response = {}
     fields: Wire = {}
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     take_members(body, _NAMES, response, endpoint, fields, spelt, "", lambda raw: usage_from_wire(raw, endpoint))
     unusual = not choices
     if unusual:
@@ -250,17 +250,17 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
                 fields[_FIRST] = of_choice
             continue
         read: Response = {}
-        of_place: Spelt = {}
+        of_place: Spellings = {}
         if not _choice_from_wire(choice, position, read, of_choice, of_place, endpoint, ids):
             unusual = True
         if of_choice:
             read["provider_state"] = endpoint.state(fields=of_choice)
-        keep_spelt(read, of_place, endpoint)
+        keep_spellings(read, of_place, endpoint)
         others.append(read)
     if others:
         response["alternatives"] = others
     response["provider_state"] = endpoint.state(fields=fields) if fields else endpoint.state()
-    keep_spelt(response, spelt, endpoint)
+    keep_spellings(response, spelt, endpoint)
     if may_differ(unusual):
         _keep(response, body, endpoint)
     return response
@@ -285,7 +285,7 @@ def _choice_from_wire(
     position: int,
     read: dict[str, Any],
     fields: Wire,
-    spelt: Spelt,
+    spelt: Spellings,
     endpoint: Endpoint,
     ids: IdSource,
 ) -> bool:

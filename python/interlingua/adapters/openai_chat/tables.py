@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import BiMap, Wire, keep
 from interlingua.adapters._messages import other_members
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._spelling import ABSENT, Spelt
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, pointer
@@ -112,9 +112,9 @@ class Kept:
 
     __slots__ = ("fields", "places", "spelt")
 
-    def __init__(self, spelt: Spelt | None = None) -> None:
+    def __init__(self, spelt: Spellings | None = None) -> None:
         self.fields: dict[str, Any] = {}
-        self.spelt: Spelt = {} if spelt is None else spelt
+        self.spelt: Spellings = {} if spelt is None else spelt
         self.places: dict[str, Any] = {}
 
     def silent(self, value: Any, *place: str) -> None:
@@ -123,7 +123,7 @@ class Kept:
 
     def absent(self, *place: str) -> None:
         """Keeps that nothing came where null is written."""
-        self.spelt[pointer(place)] = {"word": ABSENT}
+        self.spelt[pointer(place)] = {"written": imprint(None)}
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
         """Keeps the members of an item that the contract has no word for; gives those that say something."""

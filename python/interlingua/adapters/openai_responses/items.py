@@ -25,8 +25,8 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._spelling import Spelt, lone_text, written_is
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._spelling import Spellings, imprint, lone_text
+from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,
@@ -523,7 +523,7 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
     content = item.get("content")
     full = isinstance(item.get("id"), str)
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
         reading.unusual = reading.unusual or full
@@ -535,7 +535,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spelt["/content"] = {"word": content[0]["type"]}
         elif full and (lone := lone_text(content, _SPOKEN)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
-            written = written_is({**content[0], "annotations": [], "logprobs": []})
+            written = imprint({**content[0], "annotations": [], "logprobs": []})
             spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [_part_from_wire(part, reading, full=full) for part in content]
@@ -557,7 +557,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     if len(blocks) > 1:
         reading.unusual = reading.unusual or bool(spelt)
     else:
-        keep_spelt(first, spelt, reading.endpoint)
+        keep_spellings(first, spelt, reading.endpoint)
     if within(state, WHOSE):
         del first["provider_state"]
     return blocks
@@ -569,7 +569,7 @@ WHOSE: Final = frozenset(("adapter", "provider", "origin"))
 """The members of a provider state that holds nothing."""
 
 
-def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spelt) -> dict[str, Any]:
+def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spellings) -> dict[str, Any]:
     """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
     kept = other_members(item, known, spelt)
     if isinstance(kept.get("id"), str):
@@ -657,7 +657,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
 def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading) -> None:
     """Keeps the members of a call that say neither whom it calls nor with what."""
     state = block["provider_state"]
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     full = isinstance(item_id := item.get("id"), str)
     kept = members_from_wire(item, {*known, "status"} if full else known, state, spelt)
     if call_namespace(item) is not None and item["type"] not in CALLS:
@@ -669,7 +669,7 @@ def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading
         # two ids: the one that the result names is the call's, the item's own is only its name in the list
         state["id"] = item["call_id"]
         keep_spelling(state, _ITEM_ID, item_id)
-    keep_spelt(block, spelt, reading.endpoint)
+    keep_spellings(block, spelt, reading.endpoint)
 
 
 def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
@@ -729,12 +729,12 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     if encrypted is not None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     reading.unusual = reading.unusual or bool(fields) or item.get("encrypted_content", "") is None
     fields |= members_from_wire(item, _REASONING, state, spelt)
     if fields:
         state["fields"] = fields
-    keep_spelt(block, spelt, reading.endpoint)
+    keep_spellings(block, spelt, reading.endpoint)
     if reading.endpoint.dialect.get("plain_reasoning") is True:
         usual = summary == [] and content == [text]
     else:

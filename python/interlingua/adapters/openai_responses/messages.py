@@ -26,9 +26,9 @@ from interlingua.adapters._messages import (
 )
 from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import LATER, Wanted, arranged, note_disorder, result_of
-from interlingua.adapters._spelling import Spelt, lone_text
+from interlingua.adapters._spelling import Spellings, lone_text
 from interlingua.adapters._structured import says_json
-from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
+from interlingua.adapters._verbatim import Items, came_of, keep_spellings, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     KINDS,
@@ -94,7 +94,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                 items.append(_plain_to_wire(message, path, writing))
                 of.append((begins[position],))
     places = _places(messages) if writing.loss.entries else None
-    came = Items(said, "messages", writing.endpoint, writing.loss, places)
+    came = Items(said, "messages", writing, places)
     if read is not None:
         made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
         came.keep(read.items, made, items[first:], of)
@@ -437,15 +437,15 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
     role = item["role"]
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
         reading.unusual = True
-    spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
+    spelt: Spellings = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
     if len(item) == 2 + ("type" in item) and "content" in item:
-        keep_spelt(message, spelt, reading.endpoint)  # most messages
+        keep_spellings(message, spelt, reading.endpoint, role)  # most messages
         return message
     return _finish(item, message, _PLAIN, spelt, reading)
 
 
-def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) -> list[Block]:
+def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spellings) -> list[Block]:
     content = item.get(member)
     if type(content) is str:
         return [{"type": "text", "text": content}]
@@ -462,13 +462,13 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) 
     return []
 
 
-def _finish(item: Wire, message: Message, known: Container[str], spelt: Spelt, reading: Reading) -> Message:
+def _finish(item: Wire, message: Message, known: Container[str], spelt: Spellings, reading: Reading) -> Message:
     state: dict[str, Any] = message.get("provider_state") or reading.state()
     if fields := members_from_wire(item, known, state, spelt):
         state["fields"] = fields
     if not within(state, WHOSE):
         message["provider_state"] = state
-    keep_spelt(message, spelt, reading.endpoint)
+    keep_spellings(message, spelt, reading.endpoint, item.get("role", ""))
     return message
 
 
@@ -478,7 +478,7 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
     called = reading.kinds.get(canonical, "function")
     if len(item) == 3 and paired and kind == called and type(item["output"]) is str:  # most results
         return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
-    spelt: Spelt = {}
+    spelt: Spellings = {}
     blocks = _content_from_wire(item, "output", reading, spelt)
     message = result_message(canonical, blocks, reading, None if paired else item["call_id"])
     if (FORMS[called].answered or called if called in FORMS else called) != kind:

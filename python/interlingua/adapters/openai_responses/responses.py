@@ -102,7 +102,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     content = response["message"]["content"]
     request = {"messages": [response["message"]]}
     items, of = turn_to_wire(response["message"], ("message",), writing, request)
-    body["output"] = Items(content, "message/content", endpoint, loss).put_back(items, of)
+    body["output"] = Items(content, "message/content", writing).put_back(items, of)
     if (usage := response.get("usage")) is not None:
         body["usage"] = usage_to_wire(usage, own=own)
     body |= {name: value for name, value in fields.items() if name not in body}
@@ -223,7 +223,7 @@ def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     loss = Loss()
     writing = Writing({"message": message, "provider_state": reading.state()}, endpoint, loss, reply=True)
     items, of = turn_to_wire(message, ("message",), writing, {"messages": [message]})
-    Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
+    Items(blocks, "message/content", writing).keep([item], [range(len(blocks))], items, of)
 
 
 def says(item: Wire, blocks: list[Block]) -> bool:

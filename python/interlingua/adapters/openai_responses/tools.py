@@ -20,7 +20,7 @@ from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling,
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire
 from interlingua.adapters._openai_writing import can_be_enforced
 from interlingua.adapters._order import moves_behind
-from interlingua.adapters._spelling import Spelt, written_is
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -32,7 +32,7 @@ from interlingua.adapters._tools import (
     report_toolless,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
+from interlingua.adapters._verbatim import Items, keep_spellings, says_only_how_it_came
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
@@ -283,7 +283,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     tools: list[Tool] = request["tools"]
     writing.found = _still_found(tools, body["input"], writing)
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
-    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    written = Items(tools, "tools", writing).settled(written, of, read)
     present, declaring = apart([(tools[place[0]], wire) for place, wire in zip(of, written, strict=True)], writing)
     if present:
         body["tools"] = grouped(present, writing)
@@ -421,7 +421,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         if kind == "function":
             read = read_item(_FUNCTION, tool, {}, reading)
             if "strict" not in tool:
-                keep_spelt(read, {**_UNSAID}, reading.endpoint)
+                keep_spellings(read, {**_UNSAID}, reading.endpoint)
             elif read.get("strict") and not can_be_enforced(read.get("input_schema")):
                 reading.unusual = True
             return read
@@ -437,7 +437,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return _of_provider(tool, reading)
 
 
-_UNSAID: Final[Spelt] = {"/strict": {"written": written_is(False)}}
+_UNSAID: Final[Spellings] = {"/strict": {"written": imprint(False)}}
 """A function that says nothing of `strict`."""
 
 
