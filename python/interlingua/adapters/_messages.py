@@ -19,7 +19,7 @@ from interlingua.adapters._kit import (
     report_lost_state,
     report_own_state,
 )
-from interlingua.adapters._order import Order, Wanted, longest_rising, moves_behind, moves_to, note_disorder
+from interlingua.adapters._order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
 from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -42,7 +42,7 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any, wanted: Wanted) -> list[Message]:
+def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
@@ -52,7 +52,7 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: A
             found.append(read(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(found)) from problem
-    note_disorder(found, wanted, reading.endpoint.state)
+    note_disorder(found, reading.endpoint.state)
     return found
 
 
@@ -217,8 +217,8 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
         writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
 
 
-def report_moves(order: Order, messages: list[Message], wanted: Wanted, writing: Writing) -> None:
+def report_moves(order: Order, messages: list[Message], writing: Writing) -> None:
     """Reports the messages that stand elsewhere on the wire. It is the last report of all: what others name still stands in its
     place then."""
     for position, to in moves_behind(order, messages):
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", wanted.why)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", WHY)

@@ -14,14 +14,7 @@ from interlingua.adapters import _writing
 from interlingua.adapters._items import laid_over, report_unsaid
 from interlingua.adapters._kit import marked, report_foreign_state, report_own_state, within
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
-from interlingua.adapters._order import (
-    INSTRUCTIONS,
-    TURN,
-    Order,
-    Wanted,
-    arranged,
-    moves_behind,
-)
+from interlingua.adapters._order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -31,7 +24,6 @@ Item = dict[str, Any]
 Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
-RESULTS: Final = Wanted(TURN)
 FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
@@ -276,10 +268,10 @@ class Turns(Generic[W]):
         """Brings the messages behind the leading instructions into the order of the wire; `as_read`: what was read in another
         order stays in it."""
         messages, writing = self.messages, self.writing
-        self.order = arranged(messages, RESULTS, writing, self.first, as_read=as_read)
+        self.order = arranged(messages, writing, self.first, by_turn=True, as_read=as_read)
         if not isinstance(self.order, range):
             moves = moves_behind(self.order, messages, self.first, self.pinned())
-            writing.moves += [(source, before, "reordered", RESULTS.why, None) for source, before in moves]
+            writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
 
     def write_messages(self) -> None:
         """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""

@@ -54,7 +54,6 @@ from interlingua.adapters._requests import (
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -122,7 +121,7 @@ def from_wire_request(
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
         tools = [(position,) for position in range(len(offered))]
         read = Read(offered, tools, body.get("system"), body["messages"], starts)

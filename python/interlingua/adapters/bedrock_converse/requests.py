@@ -56,7 +56,6 @@ from interlingua.adapters._requests import (
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
@@ -191,7 +190,7 @@ def from_wire_request(
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, unmeasured(endpoint), Loss(), read)

@@ -50,7 +50,6 @@ from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -142,7 +141,7 @@ def from_wire_request(
         encoding["call_first"] = True
     keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
     if contents_may:
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
     if request.get("tools") and may_differ(reading.unusual):
         offered = Offered(body["tools"], reading.offered)

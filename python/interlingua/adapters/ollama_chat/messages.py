@@ -29,7 +29,7 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
+from interlingua.adapters._order import arranged, result_of
 from interlingua.adapters._spelling import Spelt, read_elements
 from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
@@ -43,8 +43,6 @@ from interlingua.canonical.loss import Loss, Path, pointer
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_RESULTS: Final = Wanted(MESSAGE)
-
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
@@ -57,7 +55,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order = arranged(messages, _RESULTS, writing)
+    order = arranged(messages, writing)
     if writing.same_origin or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
@@ -74,7 +72,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     system = len(body) - len(order)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     body[system:] = items.settled(body[system:], [(position,) for position in order], read)
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
     return body
 
 
@@ -311,7 +309,7 @@ _ROLES: Final = ("system", "user", "assistant", "tool")
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    return read_messages(messages, message_from_wire, reading, _RESULTS)
+    return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:

@@ -25,7 +25,7 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import LATER, Wanted, arranged, note_disorder, result_of
+from interlingua.adapters._order import arranged, note_disorder, result_of
 from interlingua.adapters._spelling import Spelt, lone_text
 from interlingua.adapters._structured import says_json
 from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
@@ -50,8 +50,6 @@ Item = dict[str, Any]
 Message = dict[str, Any]
 Request = dict[str, Any]
 
-_RESULTS: Final = Wanted(LATER, "results come in the order of their calls, and no instructions before them")
-
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
@@ -68,7 +66,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         items.append({"role": "system", "content": fill(("system",), FILLER, writing) if content is None else content})
     continued = is_continued(request, writing)
     stored = partial(_stored, messages, continued, writing.endpoint)
-    order = arranged(messages, _RESULTS, writing, stored=stored)
+    order = arranged(messages, writing, by_turn=True, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
     first = len(items)
@@ -112,7 +110,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
@@ -415,7 +413,7 @@ def input_from_wire(
         raise malformed("the item", "input", position) from problem
     reading.unusual = reading.unusual or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
-    note_disorder(messages, _RESULTS, reading.state, stored=stored)
+    note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
 
 
