@@ -207,10 +207,10 @@ def _kept_places(
 
 def _is_kept(message: Message, place: _Place | None, begin: int, writing: Writing) -> bool:
     """Whether a message was read where it stands; a result needs its call before it, unless it was read apart from it."""
-    noted = _misplaced(message, writing)
-    if noted is True and message["role"] == "tool":
+    recorded = _misplaced(message, writing)
+    if recorded is True and message["role"] == "tool":
         return place is None or place[1] >= begin
-    return bool(noted)
+    return bool(recorded)
 
 
 def _misplaced(message: Message, writing: Writing) -> Any:
