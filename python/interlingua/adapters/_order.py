@@ -170,9 +170,8 @@ def result_of(message: Message, path: Path, adapter: str) -> Block:
 def _kept(messages: list[Message], windows: list[_Window], places: dict[int, _Place], writing: Writing) -> set[int]:
     """The messages behind turns that are answered as they were when they were read: those stay where they are."""
     kept: set[int] = set()
-    homes: set[int] = (
-        set()
-    )  # of results that an edit brought elsewhere: what was read of those turns does not hold any more
+    # of results that an edit brought elsewhere: what was read of those turns does not hold any more
+    homes: set[int] = set()
     for begin, start, end in reversed(windows):
         read: Any = writing.encoding_of(messages[start - 1]).get(_ANSWERS) if start > begin else None
         past = start + len(read) if type(read) is list else start

@@ -27,8 +27,8 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._order import arranged, result_of
-from interlingua.adapters._spelling import LIST, Spelt, lone_text
-from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
+from interlingua.adapters._spelling import LIST, Spellings, lone_text
+from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -72,8 +72,8 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
     known = _KNOWN[role]
     silent = [name for name in _SILENT if name in known and not message.get(name, True)]
-    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in silent}
-    fields = other_members(message, known, spelt)
+    spellings: Spellings = {f"/{name}": {"raw": message[name]} for name in silent}
+    fields = other_members(message, known, spellings)
     read: Message
     if role == TOOL:
         read = _result_from_wire(message, reading)
@@ -84,9 +84,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
-        spelt["/content"] = {"word": LIST}
-    keep_spelt(read, spelt, reading.endpoint)
-    reading.unusual = reading.unusual or (answer and bool(spelt))
+        spellings["/content"] = {"word": LIST}
+    keep_spellings(read, spellings, reading.endpoint)
+    reading.unusual = reading.unusual or (answer and bool(spellings))
     return read
 
 

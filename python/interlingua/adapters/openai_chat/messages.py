@@ -207,7 +207,7 @@ class _Runs:
 
 def _without_those_of_the_model(message: Message, path: Path, writing: Writing) -> Message:
     """A message of another role, without the own members that a turn of the model alone has."""
-    state = writing.owned(message)
+    state = writing.state_of(message)
     fields = state.get("fields") or NOTHING
     if OF_THE_MODEL.isdisjoint(fields):
         return message
@@ -325,8 +325,8 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
         canonical, paired = reading.result(wire_id)  # most results
-        said = [{"type": "text", "text": content}]
-        return result_message(canonical, said, reading, None if paired and wire_id else wire_id)
+        result = [{"type": "text", "text": content}]
+        return result_message(canonical, result, reading, None if paired and wire_id else wire_id)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     found: str | None = None
