@@ -220,7 +220,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     plain = len(block) == 4 if state is None else (len(block) == 5 and is_bare(state))
     if plain and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings:  # most calls
-        name, call = writing.told_name(block["name"], path), writing.call_id(block, path)
+        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, path)
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)
 

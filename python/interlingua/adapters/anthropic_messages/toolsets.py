@@ -11,7 +11,7 @@ from interlingua.adapters import _built_in as built_in
 from interlingua.adapters._built_in import DEFINITION, TOOLSET
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._items import Row, read_item
-from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_own_state, within
+from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
 from interlingua.adapters._tools import BESIDE, Of, Tool
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
@@ -63,8 +63,8 @@ _SWITCHES: Final = frozenset(("enabled", _DEFERRED))
 
 
 def _is_enabled(member: Item, configs: Any) -> bool:
-    said = (configs.get(member["name"]) or NOTHING).get("enabled")
-    return bool(member.get("enabled", True) if said is None else said)
+    switch = (configs.get(member["name"]) or NOTHING).get("enabled")
+    return bool(member.get("enabled", True) if switch is None else switch)
 
 
 def joined(toolset: str, member: str) -> str:
@@ -230,17 +230,17 @@ def report_expanded(tools: list[Tool], wires: list[Wire], of: Of, writing: Writi
             taken = {wire["name"] for wire in wires if type(wire.get("name")) is str}
             taken.update(writing.members)
         message = "the tool is read back as what its definition says"
-        said = ("unsupported_value", "representation", message)
+        reported = ("unsupported_value", "representation", message)
         path: Path = ("tools", positions[0])
         for number, function in enumerate(functions(wire, taken, writing.reader())):
             if (fields := function.pop("provider_state").get("fields")) is not None:
                 function["provider_state"] = writing.endpoint.state(fields=fields)
             if number == 0:
-                writing.loss.replace(path, function, *said)
+                writing.loss.replace(path, function, *reported)
             else:
                 new: Path = (f"{wire['type']}_{number}",)
-                writing.loss.replace(new, function, *said)
-                writing.loss.move(new, ("tools", positions[0] + 1), *said)
+                writing.loss.replace(new, function, *reported)
+                writing.loss.move(new, ("tools", positions[0] + 1), *reported)
 
 
 def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
@@ -248,7 +248,7 @@ def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
     if TOOLSET not in writing.encoding_of(tool):
         return tool
     state: Item = tool["provider_state"]
-    report_own_state(state, writing.loss, path, fields=True)
+    report_replayable_state(state, writing.loss, path, fields=True)
     return {**tool, "provider_state": {name: value for name, value in state.items() if name in _SPELLING}}
 
 
@@ -273,4 +273,4 @@ def called(call: Item, writing: Writing) -> tuple[str, str] | None:
 def write_call_name(call: Item, writing: Writing, path: Path) -> str:
     """The name of a call on the wire."""
     of_set = called(call, writing)
-    return writing.told_name(call["name"], path) if of_set is None else of_set[1]
+    return writing.written_tool_name(call["name"], path) if of_set is None else of_set[1]
