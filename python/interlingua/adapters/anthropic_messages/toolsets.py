@@ -25,7 +25,8 @@ _CONFIGS: Final = "configs"
 _DEFERRED: Final = "defer_loading"
 _OF_MEMBER: Final = frozenset(("name", "description", "input_schema", "provider_state", "cache", *BESIDE))
 """The members that a tool of a set may have and still be what its definition stands for."""
-_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
+_OF_ITS_OWN: Final = ("id", "signature", "fields")
+"""The members of a provider state that no definition of a set holds but for the first of its tools."""
 
 
 class Toolset:
@@ -185,12 +186,13 @@ def _is_still(tool: Tool, toolset: Toolset, writing: Writing, *, first: bool) ->
         return False
     if tool.get("description") != member["description"] or tool.get("input_schema") != member["input_schema"]:
         return False
-    return bool(toolset.enabled(_configs(tool))) if first else within(tool["provider_state"], _SPELLING)
+    if first:
+        return bool(toolset.enabled(_configs(tool, writing)))
+    return tool["provider_state"].keys().isdisjoint(_OF_ITS_OWN)
 
 
-def _configs(tool: Tool) -> Any:
-    state = tool["provider_state"]
-    kept = (state.get("encoding") or NOTHING).get(DEFINITION) or state.get("fields") or NOTHING
+def _configs(tool: Tool, writing: Writing) -> Any:
+    kept = writing.encoding_of(tool).get(DEFINITION) or writing.owned(tool).get("fields") or NOTHING
     return kept.get(_CONFIGS)
 
 
@@ -249,7 +251,7 @@ def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
         return tool
     state: Item = tool["provider_state"]
     report_replayable_state(state, writing.loss, path, fields=True)
-    return {**tool, "provider_state": {name: value for name, value in state.items() if name in _SPELLING}}
+    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
 
 
 def called(call: Item, writing: Writing) -> tuple[str, str] | None:
