@@ -44,9 +44,9 @@ _CONSTANTS: Final = {value: hashlib.sha256(json.dumps_sorted(value)).hexdigest()
 
 def differences(raw: Any, written: Any) -> Spellings:
     """Where something is written otherwise than it came."""
-    places: Spellings = {}
-    _compare((), raw, written, _ABSENT, places)
-    return places
+    spellings: Spellings = {}
+    _compare((), raw, written, _ABSENT, spellings)
+    return spellings
 
 
 def are_same(raw: Any, written: Any) -> bool:
@@ -54,46 +54,46 @@ def are_same(raw: Any, written: Any) -> bool:
     return not differences(raw, written)
 
 
-def _compare(path: Path, raw: Any, written: Any, element: Any, places: Spellings) -> None:
+def _compare(path: Path, raw: Any, written: Any, element: Any, spellings: Spellings) -> None:
     """Collects where something is written otherwise than it came; `element` is that of a list in which it stands."""
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
-        _compare_members(path, _in_camel_case(path, raw, written, places), written, element, places)
+        _compare_members(path, _in_camel_case(path, raw, written, spellings), written, element, spellings)
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
             if value is not there:
-                _compare((*path, number), value, there, there if element is _ABSENT else element, places)
+                _compare((*path, number), value, there, there if element is _ABSENT else element, spellings)
     elif (word := _word(raw, written)) is not None:
-        places.setdefault(pointer(path), {})["word"] = word
+        spellings.setdefault(pointer(path), {})["word"] = word
     elif type(raw) is not type(written) or raw != written:
         known = imprint(written if element is _ABSENT else element)
-        places.setdefault(pointer(path), {}).update(raw=raw, written=known)
+        spellings.setdefault(pointer(path), {}).update(raw=raw, written=known)
 
 
-def _compare_members(path: Path, raw: Item, written: Item, element: Any, places: Spellings) -> None:
+def _compare_members(path: Path, raw: Item, written: Item, element: Any, spellings: Spellings) -> None:
     added = [name for name in written if name not in raw]
     for name, value in raw.items():
         there = written.get(name, _ABSENT)
         if there is not _ABSENT:
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
-                _compare((*path, name), value, there, element, places)
+                _compare((*path, name), value, there, element, spellings)
         elif (
-            _says_nothing(name, value, path) if element is not _ABSENT else not (value and type(value) in (dict, list))
+            _has_no_effect(name, value, path) if element is not _ABSENT else not (value and type(value) in (dict, list))
         ):
             # where a member is written that did not come, it may say what is null or false here
             known = {"written": imprint(element)} if added and element is not _ABSENT else {}
-            places[pointer((*path, name))] = {"raw": value, **known}
+            spellings[pointer((*path, name))] = {"raw": value, **known}
         else:
             known = {"written": imprint(written if element is _ABSENT else element)}
-            places[pointer((*path, name))] = {"raw": value, **known}
+            spellings[pointer((*path, name))] = {"raw": value, **known}
     for name in added:
-        places[pointer((*path, name))] = {"written": imprint(written[name] if element is _ABSENT else element)}
+        spellings[pointer((*path, name))] = {"written": imprint(written[name] if element is _ABSENT else element)}
 
 
-def _says_nothing(name: str, value: Any, path: Path) -> bool:
+def _has_no_effect(name: str, value: Any, path: Path) -> bool:
     """Whether a member of an element of a list holds a default, or says what the place of the element says: its position, or
     that a call is one of a function."""
     if name == "type" and value == "function":
@@ -101,24 +101,26 @@ def _says_nothing(name: str, value: Any, path: Path) -> bool:
     return value is None or value is False or (name == "index" and type(value) is int and value == path[-1])
 
 
-def read_elements(read: Any, items: list[Any], reading: Any, member: str, silent: str, places: Spellings) -> list[Item]:
+def read_elements(
+    read: Any, items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
+) -> list[Item]:
     """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place: that is
-    kept with the places of the item whose `member` the list is. What is opaque is kept with it."""
+    kept with the spellings of the item whose `member` the list is. What is opaque is kept with it."""
     blocks: list[Item] = []
     for number, item in enumerate(items):
-        if silent in item and _says_nothing(silent, item[silent], (number,)):
+        if silent in item and _has_no_effect(silent, item[silent], (number,)):
             block = read({name: value for name, value in item.items() if name != silent}, reading)
             if block["type"] == "opaque":
                 block["value"] = item
             else:
-                places[f"/{member}/{number}/{silent}"] = {"raw": item[silent]}
+                spellings[f"/{member}/{number}/{silent}"] = {"raw": item[silent]}
         else:
             block = read(item, reading)
         blocks.append(block)
     return blocks
 
 
-def _in_camel_case(path: Path, raw: Item, written: Item, places: Spellings) -> Item:
+def _in_camel_case(path: Path, raw: Item, written: Item, spellings: Spellings) -> Item:
     """An object whose members have the names under which they are written; those in snake_case are kept."""
     names: dict[str, str] = {}
     for name in raw:
@@ -127,7 +129,7 @@ def _in_camel_case(path: Path, raw: Item, written: Item, places: Spellings) -> I
             found = first + "".join([word[:1].upper() + word[1:] for word in words])
             if found in written and found not in raw:
                 names[name] = found
-                places[pointer((*path, found))] = {"name": name}
+                spellings[pointer((*path, found))] = {"name": name}
     return {names.get(name, name): value for name, value in raw.items()} if names else raw
 
 
@@ -185,15 +187,15 @@ def _in_form(word: str, value: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- putting back
 
 
-def as_it_came(places: Spellings, written: Any, opaque: Sequence[Any] = ()) -> tuple[Any, bool]:
+def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> tuple[Any, bool]:
     """What is written, with each place as it came where that still fits; and whether it did everywhere. `opaque` are values that
     may stand in it, for an edit may have put one where something else stood."""
     made = written.copy() if type(written) is dict else written
     fits = True
     names: list[tuple[Sequence[str], str]] = []
-    for there, kept in places.items():
+    for there, kept in spellings.items():
         steps = _steps(there)
-        if len(steps) == 1 and len(kept) == 1 and "raw" in kept:  # most places
+        if len(steps) == 1 and len(kept) == 1 and "raw" in kept:  # most spellings
             if steps[0] not in written:
                 made[steps[0]] = kept["raw"]
             continue
@@ -203,8 +205,8 @@ def as_it_came(places: Spellings, written: Any, opaque: Sequence[Any] = ()) -> t
             names.append((steps, kept["name"]))
         if "word" in kept:
             value = _value(written, steps)
-            if (said := _in_form(kept["word"], value)) is not value:
-                made = _with(made, steps, said)
+            if (converted := _in_form(kept["word"], value)) is not value:
+                made = _with(made, steps, converted)
         elif "written" in kept:
             known = _known(written, steps)
             if known is not _ABSENT and kept["written"] == imprint(known):

@@ -3,7 +3,7 @@ Items of a wire as they came: messages, tools, answers.
 
 A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
 were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
-item (`came`): the `places` that differ (`_spelling`), in an item of this `role`. Where something is reported of the item, what is
+item (`came`): how the places that differ came (`spellings`), in an item of this `role`. Where something is reported of the item, what is
 written does not tell all that it says: an imprint of item and report is kept, too (`reported`).
 
 When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
@@ -20,7 +20,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._kit import within
-from interlingua.adapters._spelling import Item, Spellings, are_same, as_it_came, differences, imprint
+from interlingua.adapters._spelling import Item, Spellings, are_same, differences, imprint, with_spellings
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
@@ -41,11 +41,11 @@ def may_differ(unusual: bool) -> bool:
 # ---------------------------------------------------------------------------------------------- one item
 
 
-def keep_spellings(item: Item, places: Spellings, endpoint: Endpoint, role: str = "") -> None:
+def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: str = "") -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, without a comparison. `role` is
     that of a message on the wire."""
-    if places:
-        _keep(item, {"places": places, "role": role} if role else {"places": places}, endpoint)
+    if spellings:
+        _keep(item, {"spellings": spellings, "role": role} if role else {"spellings": spellings}, endpoint)
 
 
 def keep_item(
@@ -62,8 +62,8 @@ def keep_item(
     `says` is what of the item the report is about, where that is not all of it; `key` tells two items of a wire apart that one
     canonical item says.
     """
-    if places := differences(raw, written):
-        came = _came(places, item, written)
+    if spellings := differences(raw, written):
+        came = _came(spellings, item, written)
         if reported:
             came["reported"] = _imprint_of([item if says is None else says], reported)
         _keep(item, came, endpoint, key)
@@ -83,9 +83,13 @@ def put_back_item(
     return written if came is None else _put_back(came, [item], written, reported, loss, says)
 
 
-def _came(places: Spellings, item: Item, written: Item) -> Item:
+def _came(spellings: Spellings, item: Item, written: Item) -> Item:
     """How an item came; a message of another role has other members."""
-    return {"places": places, "role": written["role"]} if "role" in item and "role" in written else {"places": places}
+    return (
+        {"spellings": spellings, "role": written["role"]}
+        if "role" in item and "role" in written
+        else {"spellings": spellings}
+    )
 
 
 def _keep(item: Item, came: Item, endpoint: Endpoint, key: str = CAME) -> None:
@@ -101,12 +105,12 @@ def _put_back(
     if "role" in came and came["role"] != written.get("role"):
         return written
     opaque: list[Any] = []
-    for there in came["places"]:
+    for there in came["spellings"]:
         if there.count("/") > 1:  # only within a member there may be what is opaque
             for item in items:
                 _find_opaque(item, opaque)
             break
-    made, fits = as_it_came(came["places"], written, opaque)
+    made, fits = with_spellings(came["spellings"], written, opaque)
     if not fits and "reported" in came:  # which is of all that an item says
         return written
     return made if _retract(came, items if says is None else [says], reported, loss) else written
@@ -143,23 +147,23 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
         | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
         for entry in reported
     ]
-    return imprint([[_said(item) for item in items], entries])
+    return imprint([[_meaning(item) for item in items], entries])
 
 
 _OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
 """The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
-def _said(value: Any) -> Any:
+def _meaning(value: Any) -> Any:
     """What an item says to a model, and what its provider gave with it; not who had it when, nor how it came."""
     if type(value) is dict:
         beside = _BESIDE if "role" in value else _STATE
-        said = {name: _said(item) for name, item in value.items() if name not in beside}
+        meaning = {name: _meaning(item) for name, item in value.items() if name not in beside}
         state: Any = value.get("provider_state")
         if type(state) is dict and (given := {name: state[name] for name in _GIVEN if state.get(name)}):
-            said["given"] = given
-        return said
-    return [_said(item) for item in value] if type(value) is list else value
+            meaning["given"] = given
+        return meaning
+    return [_meaning(item) for item in value] if type(value) is list else value
 
 
 _STATE: Final = frozenset(("provider_state",))
@@ -201,13 +205,13 @@ class Items:
 
         `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
         """
-        for first, past, home, raw, said in _groups(raws, made, written, of):
+        for first, past, home, raw, now in _groups(raws, made, written, of):
             came: Item = {}
-            if len(raw) == len(said) == 1:
-                if places := differences(raw[0], said[0]):
-                    came = _came(places, self.items[home], said[0])
-            elif not are_same(raw, said):
-                came = {"whole": raw, "written": [imprint(one) for one in said]}
+            if len(raw) == len(now) == 1:
+                if spellings := differences(raw[0], now[0]):
+                    came = _came(spellings, self.items[home], now[0])
+            elif not are_same(raw, now):
+                came = {"whole": raw, "written": [imprint(one) for one in now]}
             if came and first < past:
                 reported = self._reported(first, past)
                 if reported:
@@ -234,7 +238,7 @@ class Items:
             past = at + 1
             if came is None:
                 found.append(written[at])
-            elif "places" in came:
+            elif "spellings" in came:
                 found.append(self._one(came, of[at], written[at]))
             else:
                 past = at + (len(came["written"]) or 1)
@@ -261,13 +265,13 @@ class Items:
             return _put_back(came, self.items[first:past], wire, self._reported(first, past), self.loss)
         return _put_back(came, [self.items[position] for position in positions], wire, [], self.loss)
 
-    def _group(self, came: Item, home: int, said: list[Any], of: Positions) -> list[Any] | None:
+    def _group(self, came: Item, home: int, now: list[Any], of: Positions) -> list[Any] | None:
         """A group as it came; None where it is written otherwise, or something else stands in its place."""
         first, past = self._range(came, home)
         for positions in of:
             if positions and not first <= min(positions) <= max(positions) < past:
                 return None
-        if first < 0 or came["written"] != [imprint(one) for one in said]:
+        if first < 0 or came["written"] != [imprint(one) for one in now]:
             return None
         known = _retract(came, self.items[first:past], self._reported(first, past), self.loss)
         return list(came["whole"]) if known else None
@@ -299,11 +303,11 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
+        return [(position, position + 1, position, [raws[position]], [now]) for position, now in enumerate(written)]
     groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
-        came, said = [], []
+        came, now = [], []
         first = past = home = -1
         grew = True
         while grew:
@@ -316,16 +320,16 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
                 home = min(of[right]) if home < 0 and of[right] else home
-                said.append(written[right])
+                now.append(written[right])
                 right += 1
                 grew = True
-        group = (max(first, 0), max(past, 0), home, came, said)
+        group = (max(first, 0), max(past, 0), home, came, now)
         # what vanished belongs to what stands behind it, what was added to what stands before it
         groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
     if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
         last = groups.pop()
         groups.append(_joined(groups.pop(), last))
-    return [(first, past, max(home, first), came, said) for first, past, home, came, said in groups]
+    return [(first, past, max(home, first), came, now) for first, past, home, came, now in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
@@ -372,16 +376,16 @@ def came_otherwise(items: list[Item]) -> bool:
 def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     """Whether more of an item is put back than words and what says nothing."""
     came = came_of(item, endpoint)
-    return came is not None and ("whole" in came or any("written" in kept for kept in came["places"].values()))
+    return came is not None and ("whole" in came or any("written" in kept for kept in came["spellings"].values()))
 
 
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
-    places: Spellings = (came_of(item, endpoint) or _NOTHING).get("places") or {}
-    return [there[1:] for there, kept in places.items() if kept.get("raw") is None]
+    spellings: Spellings = (came_of(item, endpoint) or _NOTHING).get("spellings") or {}
+    return [there[1:] for there, kept in spellings.items() if kept.get("raw") is None]
 
 
-def says_only_how_it_came(item: Item) -> bool:
+def holds_only_encoding(item: Item) -> bool:
     """Whether the provider state of an item says how it came, and nothing more."""
     state: Item = item.get("provider_state") or _NOTHING
     return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
