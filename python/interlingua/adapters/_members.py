@@ -447,7 +447,7 @@ class Body:
             for place, kept in spellings.items():
                 unsaid = place not in written and self._is_silent(place, body.get(place))
                 if place not in body or not unsaid or loss.about(self._covered_by(place), _option(place, endpoint)):
-                    kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+                    kept["written"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spellings
 
     def put_back(self, body: Wire, writing: Writing) -> None:
@@ -459,8 +459,8 @@ class Body:
         endpoint, loss = writing.endpoint, writing.loss
         fits: dict[str, bool] = {}
         for place, kept in spellings.items():
-            if "imprint" in kept:
-                known = writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
+            if "written" in kept:
+                known = writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss)
                 fits[place] = known
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
@@ -475,7 +475,7 @@ class Body:
                 item.pop(name, None)
             loss.retract(covered, _option(place, endpoint))
         for place, kept in spellings.items():
-            if "imprint" in kept or place in body:
+            if "written" in kept or place in body:
                 continue
             if not loss.entries or not loss.about(self._covered_by(place), _option(place, endpoint)):
                 body[place] = kept["raw"]  # it said nothing, as now
