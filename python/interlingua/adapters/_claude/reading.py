@@ -12,15 +12,14 @@ from interlingua.canonical.loss import Path, pointer
 class Reading(_reading.Reading):
     """What a reader carries on both wires.
 
-    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one. `spelt`: where in the
+    `open`: the calls that wait for a result. `spelt`: where in the
     message at hand a text came otherwise than it is written.
     """
 
-    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spelt")
+    __slots__ = ("_latest", "_marks", "_short", "open", "spelt")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
-        self.documents: set[str] = set()
         self.open: list[str] = []
         self.spelt: Spelt = {}
         self._latest: dict[str, str] = {}  # the latest canonical id of each wire id
