@@ -7,16 +7,16 @@ from interlingua.adapters._citations import (
     SPAN,
     TEXTS,
     are_citations,
-    own_fields,
+    citation_fields,
     read_citation,
     report_citation,
-    said_of,
+    select_members,
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import own_item
+from interlingua.adapters._messages import native_item
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
@@ -132,7 +132,7 @@ def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answers:
         raise Refused("unsupported_block", "the item has no form in this place")
-    own_item(block, kind, None, writing, path)
+    native_item(block, kind, None, writing, path)
     writing.marked(value)
     return value
 
@@ -156,13 +156,13 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
         where = (*path, "citations", position)
         if not writing.cites:
             writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
-        elif (fields := own_fields(citation, writing, where)) is not None:
+        elif (fields := citation_fields(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     return written if written or citations == [] else ABSENT
 
 
 def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"type": citation["type"], **said_of(citation, TEXTS)}
+    wire: Wire = {"type": citation["type"], **select_members(citation, TEXTS)}
     for name, value in fields.items():
         if name == "file_id" and not writing.answers:
             # answers hold it, requests are refused with it

@@ -29,7 +29,7 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
-from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, own_item
+from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
@@ -39,7 +39,7 @@ from interlingua.adapters.bedrock_converse.items import (
     guarded_from_wire,
     item_to_wire,
     json_from_wire,
-    said_in,
+    present_members,
     text_from_wire,
     text_to_wire,
 )
@@ -159,7 +159,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 
 def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    reasoning = said_in(wire["reasoningContent"])
+    reasoning = present_members(wire["reasoningContent"])
     block: Block = {"type": "thinking", "provider_state": reading.state()}
     if len(reasoning) != 1 or place != ASSISTANT:
         raise NoMeaning("reasoningContent")
@@ -252,7 +252,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
-        name = writing.told_name(block["name"], path)
+        name = writing.written_tool_name(block["name"], path)
         call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:
@@ -322,7 +322,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
-    own_item(block, kind, None, writing, path, _OPAQUE)
+    native_item(block, kind, None, writing, path, _OPAQUE)
     writing.marked(value)
     return value
 

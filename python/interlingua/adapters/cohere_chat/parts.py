@@ -9,7 +9,7 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
-from interlingua.adapters._messages import misplaced, no_place, own_item
+from interlingua.adapters._messages import misplaced, native_item, no_place
 from interlingua.adapters._openai_parts import address, located_for
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
@@ -131,8 +131,8 @@ def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
                 message = "a document in this place is cited in any case"
                 writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
             return None if document is None else {"type": "document", "document": document}
-        case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
-            return own_item(block, block["kind"], None, writing, path)
+        case "opaque" if is_native_item(block, place, writing) and block["kind"] != CALLS:
+            return native_item(block, block["kind"], None, writing, path)
         case "tool_use" | "tool_result" if place != TOOL:
             raise misplaced(block, path, writing)
         case _:
@@ -147,7 +147,7 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     return False
 
 
-def is_own_item(block: Block, place: str, writing: Writing) -> bool:
+def is_native_item(block: Block, place: str, writing: Writing) -> bool:
     """Whether an opaque block is an item of this wire that goes back where it stood, and that is still none we could read."""
     if not writing.endpoint.owns(block):
         return False
@@ -164,7 +164,7 @@ def _refuse_thinking(block: Block, writing: Writing) -> None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
     if "message" in writing.source:
         return
-    if block.get("provider_state") and not writing.owned(block):
+    if block.get("provider_state") and not writing.state_of(block):
         raise no_place(block, writing)
     if writing.capabilities.get("supports_thinking") is False and not writing.same_model:
         raise Refused("unsupported_model", "the model takes no reasoning")

@@ -9,7 +9,7 @@ from typing import Any, Final
 from interlingua.adapters._items import Row, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
-from interlingua.adapters._messages import no_place, own_item
+from interlingua.adapters._messages import native_item, no_place
 from interlingua.adapters._openai_parts import BREAKPOINT, CacheMark, address, detail, file_name, located_for
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.tables import Reading, Writing
@@ -52,7 +52,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
                 return write_item(_IMAGE if kind == "image" else _DOCUMENT, sent, writing, path)
             case "opaque" if writing.endpoint.owns(block):
                 part = block["value"]
-                return own_item(block, part.get("type"), part_from_wire(part, writing.reader()), writing, path)
+                return native_item(block, part.get("type"), part_from_wire(part, writing.reader()), writing, path)
             case _:
                 raise no_place(block, writing)
     except Refused as refused:
