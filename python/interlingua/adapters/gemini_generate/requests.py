@@ -47,7 +47,6 @@ from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -135,7 +134,7 @@ def from_wire_request(
         encoding["call_first"] = True
     keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
     if contents_may:
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
     if request.get("tools") and may_differ(reading.unusual):
         offered = Offered(body["tools"], reading.offered)
@@ -160,8 +159,8 @@ def _address_from_wire(
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
-    said = body.get("model")
-    name = unquote(found[1]) if found else said.rpartition("/")[2] if type(said) is str else None
+    model = body.get("model")
+    name = unquote(found[1]) if found else model.rpartition("/")[2] if type(model) is str else None
     if name:
         request["model"] = endpoint.model_id(name) or ""
     if found and found[2] == "streamGenerateContent":
@@ -480,12 +479,12 @@ def _is_label(text: str) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, says=("model",)),
+    "model": Row(TEXT, read=_read_model, covers=("model",)),
     "tools": Row(LIST, read=_read_tools),
     "toolConfig": Row(
         {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
-        says=("tool_choice",),
+        covers=("tool_choice",),
     ),
     "generationConfig": Row(
         {

@@ -7,8 +7,8 @@ from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     report_foreign_state,
-    report_own_state,
     report_parallel,
+    report_replayable_state,
 )
 from interlingua.adapters._members import (
     COUNT,
@@ -78,7 +78,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
 
