@@ -71,14 +71,14 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
     _report_left(value, read.options.get(name), body.get(name), path, writing.loss)
     body[name] = made[name]
     for member, found in read.request.items():
-        said = before.request.get(member)
-        if member == "options" or found == said:
+        known = before.request.get(member)
+        if member == "options" or found == known:
             continue
-        if said is None:
+        if known is None:
             writing.loss.replace((member,), found, "combination", "representation", _READ_BACK)
             continue
         for part, item in found.items():
-            if part not in said:
+            if part not in known:
                 writing.loss.replace((member, part), item, "combination", "representation", _READ_BACK)
 
 
@@ -97,12 +97,12 @@ def _beside(present: Any, option: Any) -> Any:
 
 
 def _holds(after: Request, before: Request) -> bool:
-    """Whether the members of a request say what they said, reasoning perhaps more."""
-    for member, said in before.items():
+    """Whether the members of a request mean what they meant, reasoning perhaps more."""
+    for member, known in before.items():
         if member == REASONING and member in after:
-            if after[member] != {**after[member], **said}:
+            if after[member] != {**after[member], **known}:
                 return False
-        elif member != "options" and after.get(member) != said:
+        elif member != "options" and after.get(member) != known:
             return False
     return True
 

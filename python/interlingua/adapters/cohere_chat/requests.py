@@ -307,12 +307,12 @@ def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members
 
 
 def _is_no_option(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Refuses what among the options would be read as said of tools, or as documents of a message."""
+    """Refuses options that would be read as part of tools, or as documents of a message."""
     if name == "documents":
         asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
         if not documents_from_wire(value, False, asked_by[:1], members.reading):
             return False
-    raise InvalidWire(f"{name} is said by messages and tools")
+    raise InvalidWire(f"{name} stands in messages and tools")
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:

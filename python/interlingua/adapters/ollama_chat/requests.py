@@ -198,7 +198,7 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
     "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
     "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
