@@ -400,8 +400,6 @@ SETTINGS: Final = frozenset(
     )
 )
 """All members by which some provider is asked for reasoning."""
-MERGED: Final = frozenset(("reasoning", "thinking", "chat_template_kwargs"))
-"""Those that are objects: what of them has no canonical word is an option, and both are written into one."""
 
 _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_effort": ("reasoning_effort",),
