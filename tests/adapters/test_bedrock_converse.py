@@ -581,7 +581,7 @@ def test_members_of_a_block_that_are_null_are_not_held_in_it() -> None:
 
     written, loss = write(request)
 
-    assert written["messages"][0]["content"] == [picture, {"text": "(document)"}, paper]
+    assert written["messages"][0]["content"] == [{"image": picture["image"]}, {"text": "(document)"}, paper]
     assert written["messages"][1]["content"] == [thought, cited]
     assert codes(loss) == ["filler"]
 

@@ -133,7 +133,7 @@ def _find_opaque(item: Item, found: list[Any]) -> None:
 def _retract(came: Item, items: list[Item], reported: list[Entry], loss: Loss) -> bool:
     """Takes back what is reported of items that are put back; False where it is something else than when they were read."""
     if "reported" not in came:
-        return True
+        return all(entry["code"] != "filler" for entry in reported)  # words that never came had no spelling
     if came["reported"] != _imprint_of(items, reported):
         return False
     loss.entries[:] = [entry for entry in loss.entries if entry not in reported]
@@ -261,9 +261,10 @@ class Items:
         first, past = self._range(came, positions[0])
         if first < 0:
             return wire
+        reported = self._reported(first, past)
         if "reported" in came:
-            return _put_back(came, self.items[first:past], wire, self._reported(first, past), self.loss)
-        return _put_back(came, [self.items[position] for position in positions], wire, [], self.loss)
+            return _put_back(came, self.items[first:past], wire, reported, self.loss)
+        return _put_back(came, [self.items[position] for position in positions], wire, reported, self.loss)
 
     def _group(self, came: Item, home: int, now: list[Any], of: Positions) -> list[Any] | None:
         """A group as it came; None where it is written otherwise, or something else stands in its place."""
