@@ -21,9 +21,11 @@ from interlingua.adapters._kit import (
     severity_of,
     within,
 )
+from interlingua.adapters._spelling import ABSENT as NEVER_CAME
+from interlingua.adapters._spelling import Spelt
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
@@ -167,9 +169,10 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
+def read_item(row: Row, wire: Any, item: Item, reading: Reading, spelt: Spelt | None = None) -> Item:
     """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
-    it has none.
+    it has none. `spelt` takes the places in which null stands and nothing is written, or the other way round; without it they
+    are unusual.
 
     Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
     """
@@ -177,7 +180,7 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
         raise TypeError("an item must be an object")
     if row.plain and _read_plain(row, wire, item):
         return item
-    fields = _read_members(row, wire, item, reading)
+    fields = _read_members(row, wire, item, reading, spelt, "")
     if fields:
         encoding: Item = {}
         if row.mark is not None:
@@ -213,8 +216,8 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
-    """Reads by a row; gives the members that it does not name."""
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Spelt | None, place: str) -> Item:
+    """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
     read = 0
     for name, value in row.tag.items():
         said = wire.get(name, ABSENT)
@@ -234,13 +237,19 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
         if raw is ABSENT:
             if member.needed:
                 raise KeyError(name)
-            reading.unusual = reading.unusual or member.always
+            if member.always and member.null and spelt is not None:
+                spelt[f"{place}/{name}"] = {"word": NEVER_CAME}
+            else:
+                reading.unusual = reading.unusual or member.always
             continue
         read += 1
         if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            reading.unusual = True
+            if spelt is not None:
+                spelt[f"{place}/{name}"] = {"raw": None}
+            else:
+                reading.unusual = True
         elif member.row is not None:
             if type(raw) is not dict:
                 if member.soft:
@@ -250,22 +259,31 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
                     raise TypeError(name)
                 raw = {member.alone: raw}
                 reading.unusual = True
-            if left := _read_members(member.row, raw, item, reading):
+            if left := _read_members(member.row, raw, item, reading, spelt, f"{place}/{name}"):
                 fields[name] = left
             reading.unusual = reading.unusual or (member.optional and not raw)
-        elif member.soft and not _understands(member, raw, reading):
-            fields[name] = raw
         else:
-            _read_value(member, raw, item, reading)
+            try:
+                if member.kind is None:
+                    member.read(raw, item, reading)
+                else:
+                    _read_value(member, raw, item, reading)
+            except (KeyError, TypeError):
+                if not member.soft:
+                    raise
+                fields[name] = raw
+                continue
             reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.wire:
                 continue
-            if raw is None:
-                reading.unusual = True
-            else:
+            if raw is not None:
                 fields[name] = raw
+            elif spelt is not None:
+                spelt[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            else:
+                reading.unusual = True
     return fields
 
 
@@ -374,7 +392,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
                 said_already += branches
                 found_place = True
                 continue
-        elif name not in wire and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
+        elif wire.get(name) is None and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
             wire[name] = value
             found_place = True
             continue

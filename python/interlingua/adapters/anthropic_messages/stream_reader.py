@@ -9,7 +9,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text, parse_argumen
 from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, failed
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
-from interlingua.adapters.anthropic_messages.responses import assembled, usage_from_wire
+from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -95,7 +95,7 @@ class _Answer(Answer):
 
     def _usage(self) -> None:
         if isinstance(usage := self.body.get("usage"), dict):
-            self.tell_usage(usage_from_wire(usage))
+            self.tell_usage(COUNTS.read(usage, self.endpoint))
 
     def _message_delta(self, data: Wire) -> None:
         self._started()

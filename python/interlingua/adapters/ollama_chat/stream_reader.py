@@ -7,11 +7,12 @@ last one: without it the answer broke off.
 
 from typing import Any, Final
 
+from interlingua.adapters._answers import read_end
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, partial
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
-from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
+from interlingua.adapters.ollama_chat.responses import ENDS, assembled, salt_of
 from interlingua.adapters.ollama_chat.tables import Reading
 from interlingua.adapters.ollama_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -107,9 +108,9 @@ class _Answer(Answer):
         body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
         if self.logprobs:
             body["logprobs"] = self.logprobs
-        response = read_answer(body, Reading(self.endpoint, DERIVED_IDS))
+        response = assembled(body, Reading(self.endpoint, DERIVED_IDS))
         content = response["message"]["content"] = self.blocks.content
-        response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), content)
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), content, ENDS)
         return response
 
     def arrived(self) -> dict[str, Any]:

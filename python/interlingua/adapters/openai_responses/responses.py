@@ -4,27 +4,28 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
-    APART,
     AROUND,
     UNREADABLE,
     Ends,
-    Names,
     as_object,
+    identity,
     inner,
-    read_members,
-    report_around,
+    message,
+    model,
+    read_answer,
+    report_end,
     report_logprobs,
-    served_model,
     unreadable,
+    usage,
     write_answer,
     written_end,
 )
-from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
+from interlingua.adapters._items import Row, opaque, write_item
+from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts
+from interlingua.adapters._usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
@@ -36,17 +37,12 @@ from interlingua.adapters.openai_responses.items import (
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.tables import (
-    CALLS_FOR_THE_CALLER,
-    NAME,
-    Reading,
-    Writing,
-)
+from interlingua.adapters.openai_responses.tables import CALLS_FOR_THE_CALLER, NAME, Reading, Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
@@ -67,17 +63,45 @@ _ENDS: Final = Ends(
 )
 """The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
 that is `queued` or `in_progress` has not ended."""
-_NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
-_PLACES: Final[Places] = (
-    ("input_tokens", "input_tokens", ""),
-    ("output_tokens", "output_tokens", ""),
-    ("cached_input_tokens", "input_tokens_details", "cached_tokens"),
-    ("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens"),
-    ("reasoning_tokens", "output_tokens_details", "reasoning_tokens"),
+COUNTS: Final = Counts(
+    Place("input_tokens", "input_tokens", written=ALWAYS),
+    Place("output_tokens", "output_tokens", written=ALWAYS),
+    Place("cached_input_tokens", "input_tokens_details", "cached_tokens", ALWAYS),
+    Place("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens", ALWAYS),
+    Place("reasoning_tokens", "output_tokens_details", "reasoning_tokens", ALWAYS),
+    Place(TOTAL, "total_tokens", written=ALWAYS),
+    with_cache=True,
+    uncounted=("cache_creation_1h_input_tokens",),
 )
-_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
-"""What the wire does not count apart."""
-_SAID: Final = AROUND | {"logprobs"}
+
+
+# ---------------------------------------------------------------------------------------------------- the row
+
+
+def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]:
+    said = response["message"]
+    where: Path = (*path, "message")
+    items, of = turn_to_wire(said, where, writing, {"messages": [said]})
+    if len(said) > 2:
+        report_beside(said, OF_MESSAGE, writing, where)
+    return Items(said["content"], "message/content", writing.endpoint, writing.loss).put_back(items, of)
+
+
+_AROUND: Final = (
+    identity("id", lambda response: made_id("resp_", response.get("message"))),
+    model("model", ""),
+    usage("usage", COUNTS),
+)
+_BESIDE: Final = (*AROUND, "finish_reason_raw", "logprobs")
+_ANSWER: Final = Row({}, message("output", _write_output), *_AROUND, beside=_BESIDE)
+_ENVELOPE: Final = Row({}, *_AROUND, beside=_BESIDE)
+"""An answer without its output."""
+
+
+def demanded(created: int) -> Wire:
+    """The members that clients require of an answer, beside those that tell something; what was asked for is not known here."""
+    head = {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
+    return head | {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -94,41 +118,28 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    own = "provider_state" in response and endpoint.owns(response["provider_state"])
     writing = Writing(response, endpoint, loss, reply=True)
-    state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
-    fields: Mapping[str, Any] = state.get("fields") or NOTHING
-    body = head(response, endpoint, created, own=own)
+    body = write_item(_ANSWER, response, writing, ())
+    if not writing.same_origin:
+        body = demanded(created) | body
+    _end_to_wire(response, body, writing)
     content = response["message"]["content"]
-    request = {"messages": [response["message"]]}
-    items, of = turn_to_wire(response["message"], ("message",), writing, request)
-    body["output"] = Items(content, "message/content", endpoint, loss).put_back(items, of)
-    if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, own=own)
-    body |= {name: value for name, value in fields.items() if name not in body}
-    if not own or finish_from_wire(body, content) != response["finish_reason"]:
-        end = finish_to_wire(response)
-        for name in fields:
-            if name in end and end[name] != fields[name]:
-                where = ("provider_state", "fields", name)
-                loss.drop(where, "combination", "representation", "the canonical member says it already")
-        body |= end
-    _report_around(response, body, writing, own=own)
+    written = [block for block in content if block["type"] != "opaque" or endpoint.owns(block)]
+    report_end(response, finish_from_wire(body, written), loss, ())
+    _report_logprobs(response, writing)
     return put_back_item(response, body, endpoint, [], loss)
 
 
-def _report_around(response: Response, body: Wire, writing: Writing, *, own: bool) -> None:
-    """Reports what an answer holds beside its content without a place here."""
-    loss = writing.loss
-    content = response["message"]["content"]
-    written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    end = finish_from_wire(body, written)
-    report_around(response, end, _SAID, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
-    _report_logprobs(response, writing)
-    if not own:
-        report_foreign_state(response, writing.endpoint, loss, ())
-    if len(response["message"]) > 2:
-        report_beside(response["message"], OF_MESSAGE, writing, ("message",))
+def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
+    """Status and details of an answer of another provider, or of one that an edit made to end otherwise."""
+    if writing.same_origin and finish_from_wire(body, response["message"]["content"]) == response["finish_reason"]:
+        return
+    end = finish_to_wire(response)
+    for name in writing.owned(response).get("fields") or ():
+        if name in end and end[name] != body.get(name):
+            where = ("provider_state", "fields", name)
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+    body |= end
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:
@@ -138,24 +149,13 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
     if not told:
         report_logprobs(response, writing.loss, ())
     elif (read := {"content": told}) != response.get("logprobs"):
-        message = "log probabilities stand with their text on this wire"
-        writing.loss.replace(("logprobs",), read, "combination", "representation", message)
+        why = "log probabilities stand with their text on this wire"
+        writing.loss.replace(("logprobs",), read, "combination", "representation", why)
 
 
-def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
-    """The members that say which answer this is."""
-    body: Wire = {}
-    if "id" in response or not own:
-        body["id"] = response.get("id") or made_id("resp_", response.get("message"))
-    if not own:
-        body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
-        # clients require these; what was asked for is not known here
-        body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
-    if (model := served_model(response)) is not None:
-        body["model"] = model
-    elif not own:
-        body["model"] = endpoint.model or ""  # clients require it
-    return body
+def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
+    """An answer without its output and its end."""
+    return write_item(_ENVELOPE, response, Writing(response, endpoint, Loss(), reply=True), ())
 
 
 def finish_to_wire(response: Response) -> Wire:
@@ -181,7 +181,8 @@ def from_wire_response(
         raise ProviderError(read_error(200, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
-    return unwrap_answer_call(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []
+    reading = Reading(endpoint, ids)
+    return unwrap_answer_call(read_response(body, read_output(output, reading), reading)), []
 
 
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
@@ -193,7 +194,7 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
         try:
             blocks = answer_item(item, reading, starts=said)
         except UNREADABLE as problem:
-            raise unreadable(f"/output/{position}", reading.endpoint) from problem
+            raise unreadable(("output", position), reading.endpoint) from problem
         said = says(item, blocks)
         content += blocks
     return content
@@ -218,11 +219,11 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | N
 
 def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     """Keeps of an item of an answer what is written of it otherwise than it came."""
-    message = {"role": "assistant", "content": blocks}
+    said = {"role": "assistant", "content": blocks}
     endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
     loss = Loss()
-    writing = Writing({"message": message, "provider_state": reading.state()}, endpoint, loss, reply=True)
-    items, of = turn_to_wire(message, ("message",), writing, {"messages": [message]})
+    writing = Writing({"message": said, "provider_state": reading.state()}, endpoint, loss, reply=True)
+    items, of = turn_to_wire(said, ("message",), writing, {"messages": [said]})
     Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
 
 
@@ -231,13 +232,13 @@ def says(item: Wire, blocks: list[Block]) -> bool:
     return is_message(item) and blocks[0].get("value") is not item
 
 
-def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Response:
+def read_response(body: Wire, content: list[Block], reading: Reading) -> Response:
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
     if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    read_members(body, _NAMES, response, endpoint, usage_from_wire)
+    read_answer(_ANSWER, body, response, reading)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
     return response
@@ -279,26 +280,3 @@ def _asks(block: Block, done: set[str]) -> bool:
         return value.get("execution") == "client"
     call_id = value.get("call_id")
     return kind in CALLS_FOR_THE_CALLER and not (isinstance(call_id, str) and call_id in done)
-
-
-# ---------------------------------------------------------------------------------------------------- usage
-
-
-def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
-    """The wire's counts, in which the input includes what was read from and written to a cache."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
-        return raw
-    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt = prompt_tokens(usage)
-    return {
-        "input_tokens": prompt,
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
-        "output_tokens": usage["output_tokens"],
-        "output_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
-        "total_tokens": prompt + usage["output_tokens"],
-    }
-
-
-def usage_from_wire(raw: Wire) -> Usage:
-    """Disjoint counts: what came from a cache and what went to one is taken out of the input."""
-    return read_counts(raw, _PLACES, with_cache=True)
