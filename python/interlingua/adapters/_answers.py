@@ -10,11 +10,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_unsaid, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written, write_item
 from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
-from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -94,13 +94,13 @@ def read_end(word: Any, content: list[Block], ends: Ends) -> str:
     return "refusal" if refused and ends.by_text and reason == "stop" else reason
 
 
-def written_end(choice: Choice, content: list[Block], ends: Ends, *, own: bool) -> str | None:
+def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin: bool) -> str | None:
     """The word for why an answer with this content ended: its own, if it came from this wire and no edit made it another end.
 
     A refusal that is to be told by its text, and has none, is told by the filter's word.
     """
     reason: str = choice["finish_reason"]
-    if own:
+    if same_origin:
         raw: str | None = choice.get("finish_reason_raw")
         if read_end(raw, content, ends) == reason:
             return raw
@@ -164,7 +164,7 @@ def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
         given = response.get("usage")
         if given is None and (writing.same_origin or not demanded):
             return ABSENT
-        wire = counts.write(given or {}, writing.endpoint, own=writing.same_origin)
+        wire = counts.write(given or {}, writing.endpoint, same_origin=writing.same_origin)
         if given is not None:
             counts.report(given, wire, writing.loss)
         return wire
@@ -177,7 +177,7 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
 
     def write(choice: Choice, writing: Writing, path: Path) -> Any:
         content = choice["message"]["content"]
-        word = written_end(choice, content, ends, own=writing.same_origin)
+        word = written_end(choice, content, ends, same_origin=writing.same_origin)
         report_end(choice, read_end(word, content, ends), writing.loss, path)
         return word if word is not None or always else ABSENT
 
@@ -258,15 +258,15 @@ def read_answer(row: Row, body: Wire, response: Response, reading: Any, path: Pa
 
     Raises `InvalidAnswer` for what is none, at the `path` of the choice or the member.
     """
-    spelt: Spelt = {}
+    spellings: Spellings = {}
     response["provider_state"] = reading.endpoint.state()
     try:
-        read_item(row, body, response, reading, spelt)
+        read_item(row, body, response, reading, spellings)
     except UNREADABLE as problem:
         name = problem.args[0] if problem.args else None
         where = (name,) if not path and name in row.wire else path
         raise unreadable(where, reading.endpoint) from problem
-    keep_spelt(response, spelt, reading.endpoint)
+    keep_spellings(response, spellings, reading.endpoint)
 
 
 def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -281,9 +281,9 @@ def served_model(response: Response) -> str | None:
     return served if served is None else served.partition(":")[2] or served
 
 
-def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
+def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
     """An id for an answer that has none: the same answer gets the same id."""
-    return prefix + hashlib.sha256(said).hexdigest()[:length]
+    return prefix + hashlib.sha256(content).hexdigest()[:length]
 
 
 # ---------------------------------------------------------------------------------------------- as it came
@@ -291,7 +291,7 @@ def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
 
 def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
     """Keeps of an answer that was just read what is written otherwise than it came."""
-    keep_item(response, came, written, endpoint, loss.entries, _said(response))
+    keep_item(response, came, written, endpoint, loss.entries, _content_of(response))
 
 
 def keep_unusual(
@@ -324,10 +324,10 @@ def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) 
     """An answer as it came, as far as it is written as it was then."""
     if "encoding" not in response.get("provider_state", NOTHING):
         return written
-    return put_back_item(response, written, endpoint, loss.entries, loss, _said(response))
+    return put_back_item(response, written, endpoint, loss.entries, loss, _content_of(response))
 
 
-def _said(response: Response) -> Response:
+def _content_of(response: Response) -> Response:
     """What reports of an answer are about; what stands around it changes on its way."""
     return {"content": response["message"]["content"]}
 
@@ -416,19 +416,19 @@ _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("con
 """Ends that mean nearly the same to whoever gets the answer."""
 
 
-def report_end(choice: Choice, told: str, loss: Loss, path: Path) -> None:
-    """Reports an end that is `told` otherwise than it was. An answer that is told as one that asks for its calls holds some."""
+def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
+    """Reports an end that is `read` back otherwise than it was. An answer that reads as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
-    if told != reason:
-        alike = (reason, told) in _ALIKE or (reason == "stop" and told == "tool_calls")
+    if read != reason:
+        alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
         severity = "representation" if alike else "weakened"
         why = "the wire has no such word for the end of an answer"
-        loss.replace((*path, "finish_reason"), told, "unsupported_value", severity, why)
+        loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
     """Reports log probabilities that a wire has no place for, though it has one for others."""
-    report_unsaid({"logprobs": choice.get("logprobs")}, frozenset(AROUND), loss, path)
+    report_not_written({"logprobs": choice.get("logprobs")}, frozenset(AROUND), loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
@@ -447,16 +447,16 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- streams
 
-SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
+STREAMED_CODES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 """What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
 
 
-def not_in_pieces(told: list[Entry], answer: dict[str, Any]) -> list[Entry]:
+def not_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
     """Of what was `told` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
-    return [entry for entry in told if entry["code"] not in SAID_IN_PIECES or _says_nothing(entry, answer)]
+    return [entry for entry in reported if entry["code"] not in STREAMED_CODES or _has_no_effect(entry, answer)]
 
 
-def _says_nothing(entry: Entry, answer: dict[str, Any]) -> bool:
+def _has_no_effect(entry: Entry, answer: dict[str, Any]) -> bool:
     """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
     match entry["path"].split("/"):
         case ["", "message", "content", position, "input_raw"]:

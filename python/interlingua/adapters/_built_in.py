@@ -32,20 +32,20 @@ class Tool:
     description and the schema.
     """
 
-    __slots__ = ("description", "idle", "kind", "name", "row", "schema", "tells")
+    __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
 
     def __init__(self, kind: str, entry: Item, row: Row, idle: Mapping[str, Any] = NOTHING) -> None:
         self.kind = kind
         self.name: str = entry["name"]
         self.description: str | None = entry.get("description")
         self.schema: Item | None = entry.get("input_schema")
-        self.tells: list[str] = entry.get("told", [])
+        self.in_description: list[str] = entry.get("told", [])
         self.row = row
         self.idle = idle
 
     def read(self, wire: Wire, reading: Any) -> Item:
         """The function of a definition. Raises `KeyError` or `TypeError` where it cannot be read."""
-        kept = {name: wire[name] for name in self.tells if wire.get(name) is not None}
+        kept = {name: wire[name] for name in self.in_description if wire.get(name) is not None}
         kept |= {name: value for name, value in self.idle.items() if wire.get(name) == value}
         rest = {name: value for name, value in wire.items() if name not in kept} if kept else wire
         described: Item = {"name": self.name}
@@ -67,14 +67,14 @@ class Tool:
         described = self._describe(encoding.get(_DEFINITION) or NOTHING)
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
-    def tell(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
+    def put_back(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
         """Puts back the members of a definition that are kept apart; into the same object, which may be marked for the cache."""
         wire.update(encoding.get(_DEFINITION) or NOTHING)
         return wire
 
     def _describe(self, kept: Mapping[str, Any]) -> str | None:
-        told = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.tells if name in kept)
-        return f"{self.description}\n\n{{{told}}}" if told else self.description
+        text = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.in_description if name in kept)
+        return f"{self.description}\n\n{{{text}}}" if text else self.description
 
 
 def entries(adapter: str) -> list[tuple[str, Item]]:

@@ -17,12 +17,12 @@ from interlingua.adapters._kit import (
     arguments_text,
     parse_arguments,
     report_foreign_state,
-    report_own_state,
+    report_replayable_state,
     severity_of,
     within,
 )
 from interlingua.adapters._spelling import ABSENT as NEVER_CAME
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -55,7 +55,7 @@ class Member:
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "said",
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "canonical_name",
         "soft", "usual", "write",
     )  # fmt: skip
 
@@ -84,7 +84,7 @@ class Member:
         self.kind: type | None = None  # of a value that is the same on both sides
         self.plain: type | None = None  # of one that is read so, however it is written
         self.empty = True  # an empty value is plain, too
-        self.said = covers[0] if covers else ""
+        self.canonical_name = covers[0] if covers else ""
         self.row: Row | None = None  # of a value that is an object
         self.alone = ""  # the one member of that object that may stand for it
         self.optional = False  # that object stands only where it holds something
@@ -138,7 +138,7 @@ class Row:
         self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
         if not any(member.needed or member.always for member in beyond):
             self.plain = tuple(
-                (member.name, member.said, member.plain, member.empty, member.needed or member.always)
+                (member.name, member.canonical_name, member.plain, member.empty, member.needed or member.always)
                 for member in shape
                 if member.plain is not None
             )
@@ -169,9 +169,9 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def read_item(row: Row, wire: Any, item: Item, reading: Reading, spelt: Spelt | None = None) -> Item:
+def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
     """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
-    it has none. `spelt` takes the places in which null stands and nothing is written, or the other way round; without it they
+    it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
     are unusual.
 
     Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
@@ -180,7 +180,7 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading, spelt: Spelt | 
         raise TypeError("an item must be an object")
     if row.plain and _read_plain(row, wire, item):
         return item
-    fields = _read_members(row, wire, item, reading, spelt, "")
+    fields = _read_members(row, wire, item, reading, spellings, "")
     if fields:
         encoding: Item = {}
         if row.mark is not None:
@@ -206,39 +206,39 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
         if type(inner) is not dict:
             return False
         wire, named = inner, 0
-    for name, said, kind, empty, must in row.plain:
+    for name, canonical_name, kind, empty, must in row.plain:
         raw = wire.get(name)
         if type(raw) is kind and (raw or empty):
-            item[said] = raw
+            item[canonical_name] = raw
             named += 1
         elif must or raw is not None:
             return False
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Spelt | None, place: str) -> Item:
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str) -> Item:
     """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
     read = 0
     for name, value in row.tag.items():
-        said = wire.get(name, ABSENT)
-        if said != value:
-            if said is not ABSENT and said is not None and said != "":
+        given = wire.get(name, ABSENT)
+        if given != value:
+            if given is not ABSENT and given is not None and given != "":
                 raise TypeError(name)
             reading.unusual = True
-        read += said is not ABSENT
+        read += given is not ABSENT
     fields: Item = {}
     for member in row.members:
         name = member.name
         raw = wire.get(name, ABSENT)
         if type(raw) is member.plain and (raw or member.empty):
-            item[member.said] = raw
+            item[member.canonical_name] = raw
             read += 1
             continue
         if raw is ABSENT:
             if member.needed:
                 raise KeyError(name)
-            if member.always and member.null and spelt is not None:
-                spelt[f"{place}/{name}"] = {"word": NEVER_CAME}
+            if member.always and member.null and spellings is not None:
+                spellings[f"{place}/{name}"] = {"word": NEVER_CAME}
             else:
                 reading.unusual = reading.unusual or member.always
             continue
@@ -246,8 +246,8 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Spe
         if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            if spelt is not None:
-                spelt[f"{place}/{name}"] = {"raw": None}
+            if spellings is not None:
+                spellings[f"{place}/{name}"] = {"raw": None}
             else:
                 reading.unusual = True
         elif member.row is not None:
@@ -259,7 +259,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Spe
                     raise TypeError(name)
                 raw = {member.alone: raw}
                 reading.unusual = True
-            if left := _read_members(member.row, raw, item, reading, spelt, f"{place}/{name}"):
+            if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
                 fields[name] = left
             reading.unusual = reading.unusual or (member.optional and not raw)
         else:
@@ -280,8 +280,8 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spelt: Spe
                 continue
             if raw is not None:
                 fields[name] = raw
-            elif spelt is not None:
-                spelt[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            elif spellings is not None:
+                spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
             else:
                 reading.unusual = True
     return fields
@@ -291,7 +291,7 @@ def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
     if member.kind is None:
         member.read(raw, item, reading)
     elif type(raw) is member.kind:
-        item[member.said] = raw
+        item[member.canonical_name] = raw
     else:
         raise TypeError(member.name)
 
@@ -322,10 +322,10 @@ def opaque(value: Any, kind: Any, reading: Reading) -> Item:
 def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     """Writes a canonical item by a row, and reports what the wire does not say of it."""
     state: Item | None = item.get("provider_state")
-    own = state is not None and writing.endpoint.owns(state)
+    same_origin = state is not None and writing.endpoint.owns(state)
     encoding: Any = NOTHING
     fields: Any = None
-    if own and state is not None:
+    if same_origin and state is not None:
         encoding = state.get("encoding") or NOTHING
         fields = state.get("fields")
     wire = _write_members(row, item, writing, path)
@@ -334,12 +334,12 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if not own:
+        if not same_origin:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
         elif not row.signed:
-            report_own_state(state, writing.loss, path)
+            report_replayable_state(state, writing.loss, path)
     if not within(item, row.canonical):
-        report_unsaid(item, row.canonical, writing.loss, path)
+        report_not_written(item, row.canonical, writing.loss, path)
     return wire
 
 
@@ -347,7 +347,7 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     wire: Wire = dict(row.tag)
     for member in row.members:
         if member.kind is not None:
-            value = item.get(member.said)
+            value = item.get(member.canonical_name)
             if value is not None:
                 wire[member.name] = value
         elif member.row is not None:
@@ -378,7 +378,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
     already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
     members = {} if row is None else {member.name: member for member in row.members}
-    said_already: list[Path] = []
+    covered_paths: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
@@ -389,24 +389,24 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
             branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
             if found:
                 wire[name] = inner
-                said_already += branches
+                covered_paths += branches
                 found_place = True
                 continue
-        elif wire.get(name) is None and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
+        elif wire.get(name) is None and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
             wire[name] = value
             found_place = True
             continue
-        said_already.append((*path, name))
-    return said_already, found_place
+        covered_paths.append((*path, name))
+    return covered_paths, found_place
 
 
-def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
+def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:
     if member is None or not member.soft:
         return False
     return type(value) is not dict if member.row is not None else not _understands(member, value, writing.reader())
 
 
-_UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
+_NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
     "cache": ("cache_hint", "weakened", "the wire has no cache marks"),
     "signature": ("unsupported_field", "lost", "reasoning carries no proof on this wire"),
     "refusal": ("unsupported_field", "weakened", "a refusal travels as ordinary text"),
@@ -431,12 +431,12 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 
 
-def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
+def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that its wire has no member for; one that says nothing is none."""
     for name, value in item.items():
         if name in covered:
             continue
-        known = _UNSAID.get(name)
+        known = _NOT_WRITTEN.get(name)
         if known is None:
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
         elif value is not None and value is not False and value != []:
@@ -489,7 +489,7 @@ def filled(wire: str, name: str) -> Member:
 
 def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
     """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
-    member = Member("name", ("name",), _unread, write or _told_name, needed=True)
+    member = Member("name", ("name",), _unread, write or _written_tool_name, needed=True)
     member.plain, member.empty = str, False
     return member
 
@@ -498,7 +498,7 @@ def _unread(raw: Any, item: Item, _: Any) -> None:
     raise TypeError("a text is missing")
 
 
-def _told_name(item: Item, writing: Any, path: Path) -> Any:
+def _written_tool_name(item: Item, writing: Any, path: Path) -> Any:
     given = item["name"]
     name = writing.tool_name(given)
     if name != given:

@@ -108,9 +108,9 @@ class EventsAsOffered:
 
     def __call__(self, events: list[Item]) -> list[Item]:
         """The events that some events become."""
-        return [told for event in events for told in self._told(event)]
+        return [offered for event in events for offered in self._as_offered(event)]
 
-    def _told(self, event: Item) -> Iterable[Item]:
+    def _as_offered(self, event: Item) -> Iterable[Item]:
         kind: str = event["type"]
         if kind == "message_complete" or (kind == "error" and "response" in event):
             return ({**event, "response": answer_as_offered(event["response"], self._tools)},)

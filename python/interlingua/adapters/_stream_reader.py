@@ -78,16 +78,16 @@ class Blocks:
     `told` is the part that ends when something else begins, on wires that do not say where it ends.
     """
 
-    __slots__ = ("content", "due", "lanes", "number", "told")
+    __slots__ = ("content", "due", "lanes", "number", "current")
 
     def __init__(self, number: int, due: Due) -> None:
         self.number = number
         self.due = due
         self.content: list[Block] = []
         self.lanes: list[Lane] = []
-        self.told: Part | None = None
+        self.current: Part | None = None
 
-    def tell(self, event: Event) -> None:
+    def emit(self, event: Event) -> None:
         """An event of this answer."""
         if self.number:
             event["choice"] = self.number
@@ -98,9 +98,9 @@ class Blocks:
         index = len(self.content)
         self.content.append(block)
         self.lanes.append((0, index) if lane is None else lane)
-        self.tell({"type": "block_start", "index": index, "block": block})
+        self.emit({"type": "block_start", "index": index, "block": block})
         if block["type"] == "tool_use":
-            self.tell({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
+            self.emit({"type": "tool_use_start", "index": index, "id": block["id"], "name": block["name"]})
         return index
 
     def more(self, index: int, text: str) -> None:
@@ -115,7 +115,7 @@ class Blocks:
                 event["choice"] = self.number
             self.due.events.append(event)
 
-    def say(self, part: Part, text: Any) -> None:
+    def append(self, part: Part, text: Any) -> None:
         """A piece of a part. What is no text cannot be read."""
         if not isinstance(text, str):
             raise TypeError("text")
@@ -124,7 +124,7 @@ class Blocks:
 
     def sign(self, index: int, signature: str) -> None:
         """The signature of reasoning."""
-        self.tell({"type": "thinking_delta", "index": index, "text": "", "signature": signature})
+        self.emit({"type": "thinking_delta", "index": index, "text": "", "signature": signature})
 
     def end(self, index: int, block: Block) -> None:
         """A block ends; a call says first what it was."""
@@ -134,8 +134,8 @@ class Blocks:
             end["input"] = block["input"]
             if "input_raw" in block:
                 end["input_raw"] = block["input_raw"]
-            self.tell(end)
-        self.tell({"type": "block_stop", "index": index, "block": block})
+            self.emit(end)
+        self.emit({"type": "block_stop", "index": index, "block": block})
 
     def whole(self, block: Block, lane: Lane | None = None, arguments: str = "") -> None:
         """A block that came at once; what it says is told as that of any other, calls with the text of their arguments."""
@@ -146,7 +146,7 @@ class Blocks:
             case "thinking":
                 index = self.begin({**block, "text": ""}, lane)
                 delta: Event = {"type": "thinking_delta", "index": index, "text": block["text"]}
-                self.tell(delta | {"signature": block["signature"]} if "signature" in block else delta)
+                self.emit(delta | {"signature": block["signature"]} if "signature" in block else delta)
             case "tool_use":
                 known = {name: value for name, value in block.items() if name != "input_raw"}
                 index = self.begin({**known, "input": {}}, lane)
@@ -160,24 +160,24 @@ class Blocks:
     def open(self, kind: str, block: Block, lane: Lane | None = None, key: Any = None) -> Part:
         """The part that is told from now on."""
         self.pause()
-        part = self.told = Part(kind, {}, self.begin(block, lane), key)
+        part = self.current = Part(kind, {}, self.begin(block, lane), key)
         return part
 
-    def tells(self, kind: str, key: Any = None) -> bool:
+    def is_open(self, kind: str, key: Any = None) -> bool:
         """Whether such a part is being told; without a key, wherever it comes from."""
-        part = self.told
+        part = self.current
         return part is not None and part.kind == kind and (key is None or part.key == key)
 
     def pause(self) -> None:
         """What is being told ends."""
-        part = self.told
+        part = self.current
         if part is not None:
-            self.told = None
+            self.current = None
             self.end(part.index, self.read(part))
 
     def settle(self) -> None:
         """What is being told stands as far as it came."""
-        part = self.told
+        part = self.current
         if part is not None:
             self.content[part.index] = self.read(part)
 
@@ -212,8 +212,8 @@ class Blocks:
         return list(content.values())
 
 
-def _lane(told: tuple[Lane, Block]) -> Lane:
-    return told[0]
+def _lane(placed: tuple[Lane, Block]) -> Lane:
+    return placed[0]
 
 
 # ---------------------------------------------------------------------------------------------------- answers
@@ -302,7 +302,7 @@ class Answer:
             self.begun = True
         self.due.events.append(event)
 
-    def tell_usage(self, usage: dict[str, Any]) -> None:
+    def emit_usage(self, usage: dict[str, Any]) -> None:
         """What the answer has taken so far."""
         self.due.events.append({"type": "usage_update", "usage": usage})
 

@@ -8,7 +8,7 @@ each bucket is counted (`Counts`).
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._members import whole
 from interlingua.canonical.endpoint import Endpoint
@@ -129,22 +129,22 @@ class Counts:
 
     # ------------------------------------------------------------------------------------------ to the wire
 
-    def write(self, usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
-        """Usage as the wire counts it; the provider's `own` object, where it counts the same still: an edit may have changed
-        the counts."""
+    def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
+        """Usage as the wire counts it; the provider's own object, where it counts the same still: an edit may have changed the
+        counts."""
         raw: Any = usage.get("raw")
-        if own and type(raw) is dict and _are_alike(self.read(raw, endpoint), usage):
+        if same_origin and type(raw) is dict and _are_alike(self.read(raw, endpoint), usage):
             as_it_came: Wire = raw
             return as_it_came
         prompt, output = prompt_tokens(usage), usage.get("output_tokens") or 0
-        told = {**usage, TOTAL: prompt + output}
+        counts = {**usage, TOTAL: prompt + output}
         if self.with_cache:
-            told["input_tokens"] = prompt
+            counts["input_tokens"] = prompt
         if self._beside(endpoint):
-            told["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
+            counts["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
         wire: Wire = {}
         for bucket, name, part, written in self.places:
-            value = told.get(bucket) or 0
+            value = counts.get(bucket) or 0
             if value or written == ALWAYS:
                 if part:
                     wire.setdefault(name, {})[part] = value
@@ -158,7 +158,7 @@ class Counts:
         """Reports the buckets that the wire does not count apart, and what it tells instead; of counts as they came nothing is
         lost."""
         if not _COUNTED.issuperset(usage):
-            report_unsaid(usage, _COUNTED, loss, ("usage",))
+            report_not_written(usage, _COUNTED, loss, ("usage",))
         if written is usage.get("raw"):
             return
         prompt = 0

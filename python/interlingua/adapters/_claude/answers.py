@@ -7,7 +7,7 @@ from interlingua.adapters._answers import SHOWN
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._messages import OF_MESSAGE, report_beside, report_state
 from interlingua.canonical.loss import Path
@@ -37,4 +37,4 @@ def is_shown(block: Item, writing: Writing) -> bool:
 def report_shown(block: Item, writing: Writing, path: Path) -> None:
     """Reports what goes of reasoning that is shown without a signature."""
     report_state(block, writing, path)
-    report_unsaid(block, SHOWN, writing.loss, path)
+    report_not_written(block, SHOWN, writing.loss, path)

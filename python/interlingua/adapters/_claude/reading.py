@@ -2,7 +2,7 @@
 
 from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
@@ -16,13 +16,13 @@ class Reading(_reading.Reading):
     message at hand a text came otherwise than it is written.
     """
 
-    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spelt")
+    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spellings")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
         self.documents: set[str] = set()
         self.open: list[str] = []
-        self.spelt: Spelt = {}
+        self.spellings: Spellings = {}
         self._latest: dict[str, str] = {}  # the latest canonical id of each wire id
         self._marks = 0
         self._short = False

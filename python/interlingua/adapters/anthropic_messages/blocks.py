@@ -200,7 +200,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
-        name, call = writing.told_name(block["name"], path), writing.call_id(block, path)
+        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, path)
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)
 

@@ -54,7 +54,6 @@ from interlingua.adapters._requests import (
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -122,7 +121,7 @@ def from_wire_request(
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
         tools = [(position,) for position in range(len(offered))]
         read = Read(offered, tools, body.get("system"), body["messages"], starts)
@@ -140,11 +139,11 @@ def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     if type(value) is not dict:
         return False
-    said = _without_nulls(value)
-    if wrong_member(NAME, {name: said}, _ROWS) is not None:
+    present = _without_nulls(value)
+    if wrong_member(NAME, {name: present}, _ROWS) is not None:
         return False
     try:
-        others = tool_choice_from_wire(said, members.request)
+        others = tool_choice_from_wire(present, members.request)
     except UNREADABLE as problem:
         raise members.reading.unreadable(name, (name,)) from problem
     if others:
@@ -461,7 +460,7 @@ def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
 
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
     "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
     "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
@@ -474,7 +473,7 @@ _ROWS: Final[Rows] = {
     "tool_choice": Row(
         {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
         read=_read_choice,
-        says=("tool_choice", "parallel_tool_calls"),
+        covers=("tool_choice", "parallel_tool_calls"),
         plain=_is_choice,
     ),
     "thinking": Row(

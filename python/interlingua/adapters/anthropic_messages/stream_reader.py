@@ -32,7 +32,7 @@ _GROWS: Final[dict[str, tuple[str, type[Any]]]] = {
 """The members that grow by deltas, and what they are."""
 _PIECES: Final = {"text_delta": "text", "thinking_delta": "thinking", "input_json_delta": "partial_json"}
 """The members of pieces."""
-_TELLS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
+_DELTA_KINDS: Final = {"text_delta": "text", "thinking_delta": "thinking"}
 """The kind of block that a piece belongs to."""
 
 
@@ -50,9 +50,9 @@ class _Answer(Answer):
         """Takes an event."""
         match data.get("type"):
             case "content_block_delta" if data["delta"] is not None:
-                self._told(data["index"], data["delta"])
-                told = self.due.events
-                if told and told[0]["type"] == "text_delta" and (part := self.open[data["index"]]).kind == "text":
+                self._take_delta(data["index"], data["delta"])
+                events = self.due.events
+                if events and events[0]["type"] == "text_delta" and (part := self.open[data["index"]]).kind == "text":
                     self.goes_on(part, frame, "delta", "text")
             case "content_block_start":
                 self._start(data["index"], dict(data["content_block"]))
@@ -95,7 +95,7 @@ class _Answer(Answer):
 
     def _usage(self) -> None:
         if isinstance(usage := self.body.get("usage"), dict):
-            self.tell_usage(COUNTS.read(usage, self.endpoint))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
 
     def _message_delta(self, data: Wire) -> None:
         self._started()
@@ -146,27 +146,27 @@ class _Answer(Answer):
         if kind == "tool_use" and type(given) is str:
             raw["input"] = {}  # some servers begin the text that the deltas go on with
         part = self.open[index] = Part(kind, raw, self.blocks.begin(self._begun(kind, raw)))
-        if kind in _TELLS.values():
+        if kind in _DELTA_KINDS.values():
             self.blocks.more(part.index, raw[kind])
         elif kind == "tool_use":
             if type(raw["input"]) is not dict:
                 given = arguments_text(raw["input"])  # read as what it is when the block ends
             if type(given) is str:
-                self.blocks.say(part, given)
+                self.blocks.append(part, given)
 
     def _begun(self, kind: str, raw: Wire) -> Event:
         """What is known of a block at its start. A text grows by its deltas, so it starts empty."""
-        if kind in _TELLS.values():
+        if kind in _DELTA_KINDS.values():
             string(raw[kind])
             cited = kind == "text" and isinstance(raw.get("citations"), list)
             return {"type": kind, "text": ""} | ({"citations": []} if cited else {})
         started = block_from_wire(dict(raw), ASSISTANT, self.reading)  # a copy: the raw block grows
         return {**started, "input": {}} if kind == "tool_use" else started
 
-    def _told(self, index: int, delta: Wire) -> None:
+    def _take_delta(self, index: int, delta: Wire) -> None:
         """Takes a piece of a block, or of one that some servers put into a block of another kind."""
         part = self.open[index]
-        kind = _TELLS.get(delta["type"], part.kind)
+        kind = _DELTA_KINDS.get(delta["type"], part.kind)
         if kind == part.kind or part.kind not in _GROWS:
             self._delta(part, delta)
         elif not delta.get(_GROWS[kind][0]):
@@ -175,7 +175,7 @@ class _Answer(Answer):
             # text and reasoning take turns: the one that was open has ended
             self._stop(index)
             self._start(index, {"type": kind})
-            self._told(index, delta)
+            self._take_delta(index, delta)
         else:
             # a call goes on: what stands between its arguments is told beside it
             beside = self.beside.get((index, kind))
@@ -188,7 +188,7 @@ class _Answer(Answer):
         match delta["type"]:
             case "text_delta" | "thinking_delta" | "input_json_delta":
                 text = delta[_PIECES[delta["type"]]]
-                self.blocks.say(part, "" if text is None else text)  # some servers send null for nothing
+                self.blocks.append(part, "" if text is None else text)  # some servers send null for nothing
             case "signature_delta":
                 part.raw["signature"] = signature = string(delta["signature"])
                 self.blocks.sign(part.index, signature)
@@ -203,8 +203,8 @@ class _Answer(Answer):
     def _ended(self, index: int) -> None:
         if index in self.open:  # some servers end a block twice
             self._stop(index)
-        for told in [told for told in self.beside if told[0] == index]:
-            self._stop(self.beside.pop(told))
+        for key in [key for key in self.beside if key[0] == index]:
+            self._stop(self.beside.pop(key))
 
     def _stop(self, index: int) -> None:
         self.rests()
@@ -217,7 +217,7 @@ class _Answer(Answer):
     def _read(self, part: Part) -> Event:
         """The block as the unary answer would have it."""
         raw, text = part.raw, part.text
-        if part.kind in _TELLS.values():
+        if part.kind in _DELTA_KINDS.values():
             return block_from_wire({**raw, part.kind: raw[part.kind] + text}, ASSISTANT, self.reading)
         parsed = parse_arguments(text) if text else None
         if parsed is not None:

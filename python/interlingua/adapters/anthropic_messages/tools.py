@@ -244,14 +244,14 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
     if client_run is None or not client_run.is_still(tool, encoding):
         return None
-    return client_run.tell(item_to_wire(client_run.row, tool, writing, path), encoding)
+    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), encoding)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
         return definition
     if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
-        name = writing.told_name(tool["name"], path)
+        name = writing.written_tool_name(tool["name"], path)
         return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
     return item_to_wire(_TOOL, tool, writing, path)
 

@@ -63,9 +63,9 @@ class _Counts(Counts):
                 usage["cache_creation_1h_input_tokens"] = sum(count(part.get("inputTokens")) or 0 for part in hours)
         return usage
 
-    def write(self, usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
+    def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
         """Usage as the wire counts it."""
-        wire = super().write(usage, endpoint, own=own)
+        wire = super().write(usage, endpoint, same_origin=same_origin)
         hour = usage.get("cache_creation_1h_input_tokens")
         if hour and wire is not usage.get("raw"):
             rest = not_for_an_hour(usage)

@@ -100,7 +100,7 @@ class _Answer(Answer):
             raise TypeError("metadata")
         self.body.update({name: value for name, value in data.items() if name != "p"})
         if isinstance(usage := data.get("usage"), dict):
-            self.tell_usage(COUNTS.read(usage, self.endpoint))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
         self.complete(assembled(self.body, self.blocks.content, self.reading, self.endpoint))
 
     def arrived(self) -> Wire | None:
@@ -168,9 +168,9 @@ class _Answer(Answer):
     def _grow(self, part: Part, kind: str, value: Any) -> None:
         match kind:
             case "text" if part.kind in _PROSE:
-                self.blocks.say(part, value)
+                self.blocks.append(part, value)
             case "toolUse" if part.kind == "toolUse":
-                self.blocks.say(part, value["input"])
+                self.blocks.append(part, value["input"])
             case "reasoningContent" if part.kind == "reasoningContent":
                 self._grow_reasoning(part, value)
             case "citation" if part.kind in _PROSE:
@@ -192,7 +192,7 @@ class _Answer(Answer):
                 case _ if piece is None:
                     pass
                 case "text":
-                    self.blocks.say(part, piece)
+                    self.blocks.append(part, piece)
                 case "signature":
                     inner["signature"] = signature = inner.get("signature", "") + string(piece)
                     self.blocks.sign(part.index, signature)

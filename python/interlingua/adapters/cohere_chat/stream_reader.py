@@ -73,7 +73,7 @@ class _Blocks(Blocks):
         part.before, part.pieces, part.cited = part.before + part.text, [], len(part.citations)
         self.pause()
         part.index = self.begin(block, part.key)
-        self.told = part
+        self.current = part
 
     def read(self, part: Part) -> dict[str, Any]:
         """A text or reasoning as a whole answer has it, with what it cites."""
@@ -81,8 +81,8 @@ class _Blocks(Blocks):
             raise TypeError("part")
         cites = part.citations[part.cited :]
         text = part.text
-        said = text or ("." if cites else "")  # a further piece of a text may only cite
-        message: Wire = {PLAN: said} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: said}]}
+        shown = text or ("." if cites else "")  # a further piece of a text may only cite
+        message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
         if cites:
             message["citations"] = [{**one, "content_index": 0} for one in cites]
         block = self.read_one(message)
@@ -107,8 +107,8 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.told = _Blocks(endpoint, self.due)
-        self.blocks = self.told
+        self.text_blocks = _Blocks(endpoint, self.due)
+        self.blocks = self.text_blocks
         self.message: Wire = {}
         self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
@@ -136,7 +136,7 @@ class _Answer(Answer):
             case "content-start":
                 self._begin((_PARTS, data["index"]), message["content"])
             case "content-end":
-                self.ending = self._is_told(self.parts.get((_PARTS, data["index"])))
+                self.ending = self._is_open(self.parts.get((_PARTS, data["index"])))
             case "tool-plan-delta":
                 self._plan(message["tool_plan"])
             case "tool-call-start":
@@ -166,8 +166,8 @@ class _Answer(Answer):
 
     # -- parts
 
-    def _is_told(self, part: _Part | None) -> bool:
-        return part is not None and self.blocks.told is part
+    def _is_open(self, part: _Part | None) -> bool:
+        return part is not None and self.text_blocks.current is part
 
     def _pause(self) -> None:
         self.ending = False
@@ -182,10 +182,10 @@ class _Answer(Answer):
         kind = raw["type"]
         part = self._part(kind, raw, lane)
         if kind in _PROSE and isinstance(raw.get(kind, ""), str):
-            self.told.begin_text(part)
-            self.blocks.say(part, raw.get(kind, ""))
+            self.text_blocks.begin_text(part)
+            self.blocks.append(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(self.told.read_one({"content": [raw]}), lane)
+            self.blocks.whole(self.text_blocks.read_one({"content": [raw]}), lane)
         return part
 
     def _more(self, lane: Lane, content: Any) -> _Part:
@@ -207,21 +207,21 @@ class _Answer(Answer):
             self._go_on(part, text)
 
     def _go_on(self, part: _Part, text: Any) -> None:
-        if text and not self._is_told(part):
+        if text and not self._is_open(part):
             self._pause()
-            self.told.begin_text(part)
-        self.blocks.say(part, text)
+            self.text_blocks.begin_text(part)
+        self.blocks.append(part, text)
 
     def _cite(self, citation: Any) -> None:
-        told = citation if isinstance(citation, list) else [citation]
-        for one in told:
+        citations = citation if isinstance(citation, list) else [citation]
+        for one in citations:
             lane: Lane = _PLAN_LANE if one.get("type") == "PLAN" else (_PARTS, one.get("content_index", -1))
             part = self.parts.get(lane) or next((part for part in self.parts.values() if part.kind == "text"), None)
             if part is None:
                 raise KeyError("citations")
-            if part.kind == "text" and not self._is_told(part):
+            if part.kind == "text" and not self._is_open(part):
                 self._pause()
-                self.told.begin_text(part)
+                self.text_blocks.begin_text(part)
             part.citations.append(one)
 
     # -- calls
@@ -238,7 +238,7 @@ class _Answer(Answer):
 
     def _more_arguments(self, number: Any, text: Any) -> None:
         part = self.parts[_CALLS, number]
-        self.blocks.say(part, text)
+        self.blocks.append(part, text)
 
     def _end(self, part: _Part) -> None:
         if part.kind == "tool_use" and self.blocks.content[part.index]["type"] == "tool_use":
@@ -266,7 +266,7 @@ class _Answer(Answer):
                 message[member] = parts
         response = assembled({**body, "message": message}, Reading(self.endpoint, DERIVED_IDS))
         if "usage" in response:
-            self.tell_usage(response["usage"])
+            self.emit_usage(response["usage"])
         response["message"]["content"] = self.blocks.in_places()
         self.complete(response, self.blocks.places())
 

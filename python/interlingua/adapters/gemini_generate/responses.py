@@ -23,7 +23,7 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._items import ABSENT, Member, Row, inside, report_unsaid
+from interlingua.adapters._items import ABSENT, Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
@@ -32,7 +32,7 @@ from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_native_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
@@ -113,9 +113,9 @@ def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int
     for position in (segment.get("partIndex", last), last):
         if 0 <= position < len(blocks) and blocks[position]["type"] == "text":
             raw: bytes = blocks[position]["text"].encode()
-            before, said = raw[:start].decode(), raw[start:end].decode()
-            if said == segment.get("text", said):
-                return position, len(before), len(before) + len(said)
+            before, text = raw[:start].decode(), raw[start:end].decode()
+            if text == segment.get("text", text):
+                return position, len(before), len(before) + len(text)
     raise ValueError("segment")
 
 
@@ -129,18 +129,18 @@ def report_citations(
     read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint, DERIVED_IDS))
     cite(read, candidate, writing.endpoint)
     for (position, block), again in zip(written, read, strict=True):
-        given, told = block.get("citations") or [], again.get("citations") or []
-        if difference([_source(one) for one in given], [_source(one) for one in told]) is not None:
+        given, read_again = block.get("citations") or [], again.get("citations") or []
+        if difference([_source(one) for one in given], [_source(one) for one in read_again]) is not None:
             where = (*path, position, "citations")
             message = "the grounding names other sources of this text"
-            writing.loss.replace(where, told, "combination", "weakened", message)
+            writing.loss.replace(where, read_again, "combination", "weakened", message)
 
 
 def _source(citation: dict[str, Any]) -> dict[str, Any]:
     """What a citation says, without where it came from."""
     state = citation.get("provider_state") or {}
-    said = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
-    return said | {name: state[name] for name in ("fields", "signature") if state.get(name)}
+    present = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
+    return present | {name: state[name] for name in ("fields", "signature") if state.get(name)}
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -235,7 +235,7 @@ def _has_no_candidate(response: Response, writing: Writing) -> bool:
     """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
-    fields = inner(writing.owned(response), "fields")
+    fields = inner(writing.state_of(response), "fields")
     reason = inner(fields, "promptFeedback").get("blockReason")
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
@@ -261,22 +261,22 @@ def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
 def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     writing.message = message = choice["message"]
     writing.calls.clear()
-    state = writing.owned(choice)
+    state = writing.state_of(choice)
     fields = inner(state, "fields") if path else inner(inner(state, "fields"), _CANDIDATES.FIRST)
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for position, block in enumerate(message["content"]):
-        said = block
+        item = block
         if _SOURCES in fields and "citations" in block:
-            said = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
-        part = answer_part(said, writing, (*path, "message", "content", position))
+            item = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
+        part = answer_part(item, writing, (*path, "message", "content", position))
         if part is not None:
             parts.append(part)
             written.append((position, block))
     report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
-    content = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
+    content = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
     return message_as_it_came(choice, content, writing, path)
 
 
@@ -291,9 +291,9 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     content = choice["message"]["content"]
     if writing.same_origin and _has_no_candidate(choice, writing):
         return choice["finish_reason_raw"]
-    said = written_end(choice, content, ENDS, own=writing.same_origin)
-    report_end(choice, read_end(said, content, ENDS), writing.loss, path)
-    return ABSENT if said is None else said
+    written = written_end(choice, content, ENDS, same_origin=writing.same_origin)
+    report_end(choice, read_end(written, content, ENDS), writing.loss, path)
+    return ABSENT if written is None else written
 
 
 def _read_logprobs(raw: Any, choice: Response, _: Reading) -> None:
@@ -342,13 +342,13 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.same_origin:
         return part_to_wire(block, MODEL, writing, path)
-    if block["type"] == "thinking" and not is_own_thinking(block, writing):
+    if block["type"] == "thinking" and not is_native_thinking(block, writing):
         if block.get("signature") is not None:
             message = "reasoning of another provider is shown without a signature"
             severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unsaid(block, SHOWN, writing.loss, path)
+        report_not_written(block, SHOWN, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":

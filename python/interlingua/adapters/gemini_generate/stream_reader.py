@@ -66,7 +66,7 @@ class _Answer(Answer):
         for candidate in chunk.get("candidates") or ():
             self._candidate(candidate)
         if type(usage) is dict and not usage.keys() <= _NO_COUNTS:
-            self.tell_usage(COUNTS.read(usage, self.endpoint))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
         return None
 
     def _begin(self, index: int) -> None:
@@ -156,10 +156,10 @@ class _Choice(Blocks):
             for part in content.get("parts") or ():
                 if None in part.values():
                     part = {name: value for name, value in part.items() if value is not None} or part
-                text, told = part.get("text"), self.told
-                if told is not None and told.kind == "text" and len(part) == 1 and type(text) is str and text:
-                    told.pieces.append(text)  # most parts are these
-                    self.tell({"type": "text_delta", "index": told.index, "text": text})
+                text, current = part.get("text"), self.current
+                if current is not None and current.kind == "text" and len(part) == 1 and type(text) is str and text:
+                    current.pieces.append(text)  # most parts are these
+                    self.emit({"type": "text_delta", "index": current.index, "text": text})
                 else:
                     self._part(part)
                 if self.finished and text != "":
@@ -173,9 +173,9 @@ class _Choice(Blocks):
         text, call = part.get("text"), part.get("functionCall")
         if type(text) is str and within(part, _TEXT_PART):
             if text:
-                self._say("thinking" if part.get("thought") is True else "text", text)
-        elif type(call) is dict and isinstance(told := self.told, _Call) and "name" not in call:
-            self._continue(told, call)
+                self._append("thinking" if part.get("thought") is True else "text", text)
+        elif type(call) is dict and isinstance(current := self.current, _Call) and "name" not in call:
+            self._continue(current, call)
         else:
             self.pause()
             if type(call) is dict and ("partialArgs" in call or call.get("willContinue") is True) and "name" in call:
@@ -183,11 +183,11 @@ class _Choice(Blocks):
             else:
                 self._put_whole(part)
 
-    def _say(self, kind: str, text: str) -> None:
-        told = self.told
-        if told is None or told.kind != kind:
-            told = self.open(kind, {"type": kind, "text": ""})
-        self.say(told, text)
+    def _append(self, kind: str, text: str) -> None:
+        current = self.current
+        if current is None or current.kind != kind:
+            current = self.open(kind, {"type": kind, "text": ""})
+        self.append(current, text)
 
     def _put_whole(self, part: Wire) -> None:
         block = block_from_part(part, MODEL, self.reading)
@@ -196,9 +196,9 @@ class _Choice(Blocks):
 
     def pause(self) -> None:
         """What is being told ends; a call of which all arguments have come says them."""
-        told = self.told
-        if isinstance(told, _Call) and told.arguments:
-            self.more(told.index, arguments_text(told.arguments))
+        current = self.current
+        if isinstance(current, _Call) and current.arguments:
+            self.more(current.index, arguments_text(current.arguments))
         super().pause()
 
     def read(self, part: Part) -> Block:
@@ -224,7 +224,7 @@ class _Choice(Blocks):
         if block["type"] != "tool_use":
             self._put_whole(part)
             return
-        begun = self.told = _Call(block["input"], self.begin({**block, "input": {}}))
+        begun = self.current = _Call(block["input"], self.begin({**block, "input": {}}))
         self._continue(begun, call)
 
     def _continue(self, open_call: _Call, call: Wire) -> None:

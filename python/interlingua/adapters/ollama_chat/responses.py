@@ -73,7 +73,7 @@ def _counted(name: str, bucket: str) -> Member:
     def write(response: Response, writing: Writing, _: Path) -> Any:
         if (usage := response.get("usage")) is None:
             return ABSENT
-        wire = _COUNTS.write(usage, writing.endpoint, own=writing.same_origin)
+        wire = _COUNTS.write(usage, writing.endpoint, same_origin=writing.same_origin)
         if bucket == "input_tokens":
             _COUNTS.report(usage, wire, writing.loss)
         return wire.get(name, ABSENT)

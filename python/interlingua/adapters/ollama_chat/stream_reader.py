@@ -32,7 +32,7 @@ _LANES: Final[dict[str, Lane]] = {"thinking": (0, 0), "text": (2, 0)}
 """Text and reasoning are one each in a whole answer, however they came."""
 _IMAGES: Final = 1
 _CALLS: Final = 3
-_SAID: Final = frozenset(("content", "thinking", "tool_calls", "images"))
+_CONTENT_MEMBERS: Final = frozenset(("content", "thinking", "tool_calls", "images"))
 
 
 class _Answer(Answer):
@@ -67,25 +67,25 @@ class _Answer(Answer):
 
     def _message(self, message: Wire) -> None:
         if text := message.get("thinking"):
-            self._say("thinking", text)
+            self._append("thinking", text)
         for image in message.get("images") or ():
             self._whole(answered_image(image, self.reading), _IMAGES)
         if text := message.get("content"):
-            self._say("text", text)
+            self._append("text", text)
         for call in message.get("tool_calls") or ():
             self._whole(call_from_wire(call, self.reading), _CALLS)
         for name, value in message.items():
-            if name not in _SAID and value is not None:
+            if name not in _CONTENT_MEMBERS and value is not None:
                 self.message[name] = value
 
-    def _say(self, kind: str, text: Any) -> None:
+    def _append(self, kind: str, text: Any) -> None:
         if not isinstance(text, str):
             raise TypeError(kind)
-        told = self.blocks.told
-        if told is None or told.kind != kind:
+        current = self.blocks.current
+        if current is None or current.kind != kind:
             state = {"provider_state": self.endpoint.state()} if kind == "thinking" else {}
-            told = self.blocks.open(kind, {"type": kind, "text": "", **state}, _LANES[kind])
-        self.blocks.say(told, text)
+            current = self.blocks.open(kind, {"type": kind, "text": "", **state}, _LANES[kind])
+        self.blocks.append(current, text)
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
         self.blocks.pause()
@@ -99,7 +99,7 @@ class _Answer(Answer):
         self.blocks.pause()
         response = self._response()
         if "usage" in response:
-            self.tell_usage(response["usage"])
+            self.emit_usage(response["usage"])
         response["message"]["content"] = self.blocks.in_places()
         self.complete(response, self.blocks.places())
 

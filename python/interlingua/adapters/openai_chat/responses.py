@@ -22,7 +22,7 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._items import Member, Row, inside, report_unsaid
+from interlingua.adapters._items import Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
@@ -81,8 +81,8 @@ COUNTS: Final = Counts(
 
 def answer_id(response: Mapping[str, Any]) -> str:
     """An id for an answer that has none."""
-    said = response.get("message", {}).get("id") or repr(response.get("message"))
-    return derived_id("chatcmpl-", said.encode("utf-8", "surrogatepass"))
+    seed = response.get("message", {}).get("id") or repr(response.get("message"))
+    return derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
 
 
 def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
@@ -122,14 +122,14 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
 def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     content = choice["message"]["content"]
     if not writing.same_origin:
-        content = as_told(content, writing.dialect)
-    said = written_end(choice, content, ENDS, own=writing.same_origin)
+        content = fitted_refusals(content, writing.dialect)
+    written = written_end(choice, content, ENDS, same_origin=writing.same_origin)
     if stop_to_wire(choice, content, writing.dialect):
-        return said
-    report_end(choice, read_end(said, content, ENDS), writing.loss, path)
+        return written
+    report_end(choice, read_end(written, content, ENDS), writing.loss, path)
     if choice.get("stop_sequence") is not None:
-        report_unsaid({"stop_sequence": choice["stop_sequence"]}, _NONE, writing.loss, path)
-    return said
+        report_not_written({"stop_sequence": choice["stop_sequence"]}, _NONE, writing.loss, path)
+    return written
 
 
 _NONE: Final[frozenset[str]] = frozenset()
@@ -165,7 +165,7 @@ def _with_others(tokens: list[Any]) -> list[Any]:
     return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
-def as_told(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
+def fitted_refusals(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The blocks of an answer of another provider, of which its end is told: a refusal without words is none, and where
     the wire marks none there is none."""
     for block in content:
@@ -211,8 +211,8 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     if "stop_told" in writing.dialect:
         for choice, wire in zip(choices_of(response), (body[Choices.FIRST], *others), strict=True):
             content = choice["message"]["content"]
-            told = content if writing.same_origin else as_told(content, writing.dialect)
-            wire.update(stop_to_wire(choice, told, writing.dialect))
+            fitted = content if writing.same_origin else fitted_refusals(content, writing.dialect)
+            wire.update(stop_to_wire(choice, fitted, writing.dialect))
     return body, others
 
 
@@ -250,17 +250,17 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
     found = _CHOICES.read(body, readings)
     unusual = False
     for position, choice in enumerate(found):
-        said = choice.get("finish_reason_raw")
-        choice["finish_reason"] = read_end(said, choice["message"]["content"], ENDS)
-        if said == "stop" == choice["finish_reason"] and "stop_told" in endpoint.dialect:
+        raw = choice.get("finish_reason_raw")
+        choice["finish_reason"] = read_end(raw, choice["message"]["content"], ENDS)
+        if raw == "stop" == choice["finish_reason"] and "stop_told" in endpoint.dialect:
             _read_stop(choice, endpoint.dialect["stop_told"])
         number = choices[position].get("index") if choices else None
         unusual = unusual or type(number) is not int or number != position or readings[position].unusual
     response = found[0]
     if may_differ(unusual):
-        for choice, raw in zip(found, choices, strict=False):
-            if isinstance(raw.get("message"), dict):
-                keep_message(choice["message"], raw["message"], endpoint)
+        for choice, wire in zip(found, choices, strict=False):
+            if isinstance(wire.get("message"), dict):
+                keep_message(choice["message"], wire["message"], endpoint)
         loss = Loss()
         _CHOICES.keep(response, body, _by_rule(response, endpoint, loss), endpoint, loss)
     return response

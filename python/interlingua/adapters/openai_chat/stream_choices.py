@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, failed
-from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, as_said, part_from_wire
+from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, keep_member, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     PART,
@@ -100,10 +100,10 @@ class Call(Part):
 class Calls:
     """The calls of one answer."""
 
-    __slots__ = ("_blocks", "_counted", "_reading", "told")
+    __slots__ = ("_blocks", "_counted", "_reading", "items")
 
     def __init__(self, blocks: Blocks, reading: Reading) -> None:
-        self.told: list[Call] = []
+        self.items: list[Call] = []
         self._counted: dict[int, list[Call]] = {}  # by their numbers: an answer may hold many
         self._blocks = blocks
         self._reading = reading
@@ -133,21 +133,21 @@ class Calls:
 
     def take_legacy(self, inner: Wire) -> None:
         """Takes a piece of a `function_call`, of which an answer has one."""
-        call = next((call for call in self.told if call.legacy), None)
+        call = next((call for call in self.items if call.legacy), None)
         if call is None:
             call = Call(None, legacy=True)
-            self.told.append(call)
+            self.items.append(call)
         self._arguments(call, inner, inner.get("arguments"))
 
     def _which(self, wire: Wire, inner: Wire) -> Call:
         """The call that a delta belongs to: by index, by a change of id, and, where neither is told, by the name."""
         number, identity, name = wire.get("index"), wire.get("id"), inner.get("name")
         number = number if type(number) is int and number >= 0 else None
-        told = self.told if number is None else self._counted.get(number, ())
-        open_calls = [call for call in told if not call.done and not call.legacy]
+        candidates = self.items if number is None else self._counted.get(number, ())
+        open_calls = [call for call in candidates if not call.done and not call.legacy]
         if number is not None and not open_calls and not identity and not name:
             # its beginning may not have been counted
-            open_calls = [call for call in self.told if not call.done and not call.legacy and call.number is None]
+            open_calls = [call for call in self.items if not call.done and not call.legacy and call.number is None]
         call = open_calls[-1] if open_calls else None
         if identity:
             same = next((c for c in reversed(open_calls) if c.id == identity), None)
@@ -160,7 +160,7 @@ class Calls:
         elif call is not None and not (name and call.name and (number is None or call.is_whole() or name != call.name)):
             return call
         call = Call(number)
-        self.told.append(call)
+        self.items.append(call)
         if number is not None:
             self._counted.setdefault(number, []).append(call)
         return call
@@ -176,7 +176,7 @@ class Calls:
             wire_id = f"function:{call.name}" if call.legacy else call.id or ""
             call.canonical = self._reading.call(wire_id, call.name)
             self._blocks.pause()
-            lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.told.index(call))
+            lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.items.index(call))
             call.index = self._blocks.begin(call.begun(self._reading), lane)
         if call.arguments is not None:
             return  # behind a whole object nothing follows
@@ -191,7 +191,7 @@ class Calls:
 
     def end(self) -> None:
         """Ends all calls that are being told, and tells those that came whole or without a name."""
-        for number, call in enumerate(self.told):
+        for number, call in enumerate(self.items):
             if call.done:
                 continue
             call.done = True
@@ -205,9 +205,9 @@ class Calls:
 
     def members(self) -> Wire:
         """The members of a whole answer that hold the calls."""
-        calls = [call.wire() for call in self.told if not call.legacy]
+        calls = [call.wire() for call in self.items if not call.legacy]
         members: Wire = {"tool_calls": calls} if calls else {}
-        for call in self.told:
+        for call in self.items:
             if call.legacy:
                 members["function_call"] = call.wire()
         return members
@@ -217,7 +217,7 @@ class Calls:
 
         The wire does not say where a call ends, but behind a whole object nothing can follow.
         """
-        for call in self.told:
+        for call in self.items:
             if call.has_begun() and not call.done:
                 block = call.begun(self._reading)
                 text = call.text
@@ -237,7 +237,7 @@ _IMAGES_LANE: Final = 4
 
 _STREAM_ONLY: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
 _PADDING: Final = frozenset(("obfuscation", "p", "padding", "channel"))
-_SAID: Final = frozenset(("content", "refusal", "tool_calls", "function_call", DETAILS))
+_CONTENT_MEMBERS: Final = frozenset(("content", "refusal", "tool_calls", "function_call", DETAILS))
 _BODIES: Final = ("text", "summary", "data")
 
 
@@ -250,7 +250,7 @@ class Choice(Blocks):
     """
 
     __slots__ = (
-        "calls", "details", "finish", "logprobs", "media_told", "members", "parts", "reading", "rest", "texts", "worded",
+        "calls", "details", "finish", "logprobs", "media_emitted", "members", "parts", "reading", "rest", "texts", "details_have_words",
     )  # fmt: skip
 
     def __init__(self, number: int, due: Due, reading: Reading) -> None:
@@ -263,19 +263,19 @@ class Choice(Blocks):
         self.texts: dict[str, list[str]] = {}
         self.parts: list[Wire] | None = None
         self.details: list[Wire] = []
-        self.worded = False
+        self.details_have_words = False
         self.calls = Calls(self, reading)
-        self.media_told = False
+        self.media_emitted = False
 
     # -- chunks
 
     def word(self, text: Any) -> Event | None:
         """The event of a piece of text that goes on with the one that is being told; None for anything else."""
-        told = self.told
-        if type(text) is not str or not text or told is None or told.kind != "text" or self.parts is not None:
+        current = self.current
+        if type(text) is not str or not text or current is None or current.kind != "text" or self.parts is not None:
             return None
-        told.pieces.append(text)
-        event: Event = {"type": "text_delta", "index": told.index, "text": text}
+        current.pieces.append(text)
+        event: Event = {"type": "text_delta", "index": current.index, "text": text}
         if self.number:
             event["choice"] = self.number
         return event
@@ -304,39 +304,39 @@ class Choice(Blocks):
         """A message that stands in the place of a delta tells all so far: what of it is new."""
         news = dict(message)
         for name in ("content", "refusal", *TEXTS):
-            text, told = news.get(name), self._text(name)
-            if isinstance(text, str) and text.startswith(told):
-                news[name] = text[len(told) :]
+            text, so_far = news.get(name), self._text(name)
+            if isinstance(text, str) and text.startswith(so_far):
+                news[name] = text[len(so_far) :]
         for name in ("annotations", "images"):
             items, before = news.get(name), self.members.get(name)
             if isinstance(items, list) and before and items[: len(before)] == before:
                 news[name] = items[len(before) :]
         details, calls = news.get(DETAILS), news.get("tool_calls")
-        if isinstance(details, list) and self.worded and _words_of(details) == _words_of(self.details):
+        if isinstance(details, list) and self.details_have_words and _words_of(details) == _words_of(self.details):
             news[DETAILS] = []
-        if isinstance(calls, list) and self.calls.told:
-            known = {call.id for call in self.calls.told}
+        if isinstance(calls, list) and self.calls.items:
+            known = {call.id for call in self.calls.items}
             news["tool_calls"] = [call for call in calls if call.get("id") not in known]
         return news
 
     def _delta(self, delta: Wire) -> None:
         """Takes a delta: reasoning is told before content, a refusal behind it, calls last."""
-        told = False
+        reasoned = False
         if isinstance(details := delta.get(DETAILS), list):
             for item in details:
-                told = self._detail(item) or told
+                reasoned = self._detail(item) or reasoned
         for name, value in delta.items():
             if name in TEXTS and isinstance(value, str):
-                if value and not told and not self.worded and not self._echoes(name, value, delta):
-                    self._say("thinking", value, name)
+                if value and not reasoned and not self.details_have_words and not self._echoes(name, value, delta):
+                    self._append("thinking", value, name)
                 self._add(name, value)
-            elif name not in _SAID:
+            elif name not in _CONTENT_MEMBERS:
                 _merge_member(self.members, name, value)
         self._content(delta.get("content"))
         if isinstance(refusal := delta.get("refusal"), str):
             self._add("refusal", refusal)
             if refusal:
-                self._say("refusal", refusal)
+                self._append("refusal", refusal)
         elif "refusal" in delta:
             self.texts.setdefault("refusal", [])
         for call in delta.get("tool_calls") or ():
@@ -347,7 +347,7 @@ class Choice(Blocks):
     def _echoes(self, name: str, value: str, delta: Wire) -> bool:
         """Whether the other member of plain reasoning says the same in this delta."""
         if name == "reasoning_content":
-            return delta.get("reasoning") == value and self.tells("thinking", "reasoning")
+            return delta.get("reasoning") == value and self.is_open("thinking", "reasoning")
         return name == "reasoning" and delta.get("reasoning_content") == value
 
     def _add(self, name: str, text: str) -> None:
@@ -355,22 +355,26 @@ class Choice(Blocks):
 
     def _text(self, name: str) -> str:
         """All that a member has said."""
-        said = "".join(self.texts.get(name, ()))
-        return said + self.told.text if name == "content" and self.told is not None and self.tells("text") else said
+        text = "".join(self.texts.get(name, ()))
+        return (
+            text + self.current.text
+            if name == "content" and self.current is not None and self.is_open("text")
+            else text
+        )
 
     # -- text and reasoning
 
-    def _say(self, kind: str, text: str, key: str | int | None = None) -> None:
+    def _append(self, kind: str, text: str, key: str | int | None = None) -> None:
         """Text, a refusal or reasoning: more of what is being told, or the beginning of another block."""
-        told = self.told
-        if told is None or not self.tells(kind, key):
+        current = self.current
+        if current is None or not self.is_open(kind, key):
             block: Block = {"type": "thinking" if kind == "thinking" else "text", "text": ""}
             if kind == "refusal":
                 block["refusal"] = True
             elif kind == "thinking":
                 block["provider_state"] = self.reading.state(encoding=self._place_of(key))
-            told = self.open(kind, block, self._lane(kind, key), key)
-        self.say(told, text)
+            current = self.open(kind, block, self._lane(kind, key), key)
+        self.append(current, text)
 
     def _place_of(self, key: str | int | None) -> dict[str, Any]:
         """Where reasoning stands, as it can be told when it begins."""
@@ -392,8 +396,8 @@ class Choice(Blocks):
 
     def pause(self) -> None:
         """Ends the text or reasoning that is being told."""
-        if self.told is not None and self.parts is None and self.tells("text"):
-            self._add("content", self.told.text)
+        if self.current is not None and self.parts is None and self.is_open("text"):
+            self._add("content", self.current.text)
         super().pause()
 
     def read(self, part: Part) -> Block:
@@ -431,7 +435,7 @@ class Choice(Blocks):
                 return
             self._add("content", "")
             if content:
-                self._say("text", content)
+                self._append("text", content)
         elif isinstance(content, list):
             if self.parts is None:
                 self.parts = [{"type": "text", "text": text}] if (text := self._text("content")) else []
@@ -439,22 +443,22 @@ class Choice(Blocks):
                 self._part(part, self.parts)
         elif isinstance(content, dict):
             self.members["content"] = content
-            self._say("text", json.dumps(content).decode())
+            self._append("text", json.dumps(content).decode())
 
     def _part(self, part: Wire, parts: list[Wire]) -> None:
         kind = part.get("type")
         last = parts[-1] if parts and parts[-1].get("type") == kind else None
-        reasons = last if self.tells("thinking") else None
+        reasons = last if self.is_open("thinking") else None
         if kind == "text" and isinstance(part.get("text"), str) and len(part) == 2:
             _grow(parts, {"text": last["text"] + part["text"]} if last and len(last) == 2 else None, part)
             if part["text"]:
-                self._say("text", part["text"])
+                self._append("text", part["text"])
         elif kind == "thinking" and are_words(part.get("thinking")):
             text = _joined(part["thinking"])
             whole = text if reasons is None else _joined(reasons["thinking"]) + text
             made = {**part, "thinking": [{"type": "text", "text": whole}]}
             _grow(parts, None if reasons is None else made, made)
-            self._say("thinking", text, PART)
+            self._append("thinking", text, PART)
         elif kind == "reasoning" and (summary := summary_of(part)) is not None:
             text = summary["text"]
             if reasons is None:
@@ -462,13 +466,13 @@ class Choice(Blocks):
             else:
                 before = reasons["summary"][0]
                 proof = summary.get("signature") or before.get("signature")
-                said = {**before, "text": before["text"] + text} | ({} if proof is None else {"signature": proof})
-                _grow(parts, {**part, "summary": [said]}, part)
-            self._say("thinking", text, PART)
+                merged = {**before, "text": before["text"] + text} | ({} if proof is None else {"signature": proof})
+                _grow(parts, {**part, "summary": [merged]}, part)
+            self._append("thinking", text, PART)
         else:
             parts.append(part)
             self.pause()
-            block = as_said(part_from_wire(part, self.reading), PART, self.reading)
+            block = keep_member(part_from_wire(part, self.reading), PART, self.reading)
             self.whole(block, (_CONTENT_LANE, len(parts) - 1))
 
     # -- typed reasoning
@@ -484,16 +488,16 @@ class Choice(Blocks):
         match item.get("type"):
             case "reasoning.text" | "reasoning.summary" if self._repeats(text):
                 self._adopt(number)
-                self.worded = True
+                self.details_have_words = True
             case "reasoning.text" | "reasoning.summary":
-                self.worded = self.worded or bool(text)
+                self.details_have_words = self.details_have_words or bool(text)
                 if (isinstance(text, str) and text) or item.get("signature"):
-                    self._say("thinking", text if isinstance(text, str) else "", number)
+                    self._append("thinking", text if isinstance(text, str) else "", number)
             case "reasoning.encrypted":
                 begun = detail_from_wire(detail, self.reading)
                 if begun["type"] != "redacted_thinking":
                     begun = {"type": "redacted_thinking", "data": ""}
-                if not self.tells("redacted", number):
+                if not self.is_open("redacted", number):
                     self.open("redacted", begun, self._lane("redacted", number), number)
             case _:
                 self.pause()
@@ -507,7 +511,7 @@ class Choice(Blocks):
             if self.details[number].get("type") == kind and self.details[number].get("index") == index:
                 # without an index only the last one goes on; all but text only while it is being told
                 last = index is not None or number == len(self.details) - 1
-                if last and (kind == "reasoning.text" or (self.told is not None and self.told.key == number)):
+                if last and (kind == "reasoning.text" or (self.current is not None and self.current.key == number)):
                     return number
                 break
         self.details.append({})
@@ -515,7 +519,7 @@ class Choice(Blocks):
 
     def _repeats(self, text: Any) -> bool:
         """Whether a detail says all the reasoning again that had come as plain text, in one block."""
-        if not text or self.worded or self.lanes.count(_PLAIN_LANE) != 1:
+        if not text or self.details_have_words or self.lanes.count(_PLAIN_LANE) != 1:
             return False
         return any(text == self._text(name) for name in TEXTS)
 
@@ -523,11 +527,11 @@ class Choice(Blocks):
         """Makes the block of plain reasoning the one of a detail, which says the same and more."""
         index = self.lanes.index(_PLAIN_LANE)
         self.lanes[index] = (_DETAILS_LANE, number)
-        told = self.told
-        if told is not None and told.kind == "thinking" and told.index == index:
-            told.key = number
+        current = self.current
+        if current is not None and current.kind == "thinking" and current.index == index:
+            current.key = number
         else:
-            self._say("thinking", "", number)
+            self._append("thinking", "", number)
 
     # -- the end
 
@@ -537,8 +541,8 @@ class Choice(Blocks):
         if "annotations" in self.members:
             self._cite_late()
         self.calls.end()
-        if not self.media_told and ("images" in self.members or "audio" in self.members):
-            self.media_told = True
+        if not self.media_emitted and ("images" in self.members or "audio" in self.members):
+            self.media_emitted = True
             media: Wire = {name: self.members[name] for name in ("images", "audio") if name in self.members}
             message = answer_from_wire({"role": "assistant", "content": None, **media}, self.reading)
             for block in message["content"]:
@@ -560,8 +564,8 @@ class Choice(Blocks):
         if self.parts is not None:
             message["content"] = self.parts
         elif "content" in self.texts and not isinstance(message["content"], dict):
-            message["content"] = self._text("content") or (None if self.calls.told else "")
-        message |= {name: said for name in TEXTS if (said := self._text(name))}
+            message["content"] = self._text("content") or (None if self.calls.items else "")
+        message |= {name: text for name in TEXTS if (text := self._text(name))}
         if "refusal" in self.texts:
             message["refusal"] = self._text("refusal") or None
         if self.details:
@@ -574,11 +578,11 @@ class Choice(Blocks):
         """Gives the calls of the answer as it was read the ids that the events told."""
         message = answer["message"]
         read: list[Block] = message["content"]
-        told = self.in_places()
-        if [block["type"] for block in read] != [block["type"] for block in told]:
-            message["content"] = told  # the wire has no whole answer that says this
+        streamed = self.in_places()
+        if [block["type"] for block in read] != [block["type"] for block in streamed]:
+            message["content"] = streamed  # the wire has no whole answer that says this
             return
-        for position, block in enumerate(told):
+        for position, block in enumerate(streamed):
             if block["type"] == "tool_use":
                 read[position] = {**read[position], "id": block["id"]}
 

@@ -41,7 +41,7 @@ class _Answer(Answer):
         self.ids = ids
         self.reading = Reading(endpoint, ids)
         self.usage: Wire | None = None
-        self.usage_told = True
+        self.usage_emitted = True
         self.choices: dict[int, Choice] = {}
         self.unclosed: set[int] = set()  # choices that had their finish reason
         self.members: Any = None  # of the last chunk that was read in full
@@ -84,8 +84,8 @@ class _Answer(Answer):
             return None
         choice = self.choices.get(wire.get("index"))
         event = None if choice is None else choice.word(delta.get("content"))
-        if event is not None and choice is not None and choice.told is not None and not choice.number:
-            self.goes_on(choice.told, frame, "choices", 0, "delta", "content")
+        if event is not None and choice is not None and choice.current is not None and not choice.number:
+            self.goes_on(choice.current, frame, "choices", 0, "delta", "content")
         return event
 
     def _chunk(self, chunk: Wire) -> None:
@@ -107,9 +107,9 @@ class _Answer(Answer):
         usage = chunk.get("usage") or _usage_elsewhere(chunk)
         if isinstance(usage, dict) and usage != self.usage:
             self.usage = usage
-            self.usage_told = False
+            self.usage_emitted = False
         if not self.unclosed:
-            self._tell_usage()
+            self._emit_usage()
 
     def _choice(self, wire: Wire) -> None:
         number = wire.get("index")
@@ -124,10 +124,10 @@ class _Answer(Answer):
         if choice.finish is not None:
             self.unclosed.add(number)
 
-    def _tell_usage(self) -> None:
-        if self.usage is not None and not self.usage_told:
-            self.usage_told = True
-            self.tell_usage(COUNTS.read(self.usage, self.endpoint))
+    def _emit_usage(self) -> None:
+        if self.usage is not None and not self.usage_emitted:
+            self.usage_emitted = True
+            self.emit_usage(COUNTS.read(self.usage, self.endpoint))
 
     # -- the end
 
@@ -142,7 +142,7 @@ class _Answer(Answer):
     def _complete(self) -> None:
         for choice in self.choices.values():
             choice.close()
-        self._tell_usage()
+        self._emit_usage()
         choices = [choice for _, choice in sorted(self.choices.items())]
         body = {**self.body, "choices": [choice.whole_choice() for choice in choices]}
         if body.get("object") == "chat.completion.chunk":

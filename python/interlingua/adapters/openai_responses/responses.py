@@ -21,7 +21,7 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._items import Row, opaque, write_item
-from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, state_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
@@ -30,10 +30,10 @@ from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
+    derived_item_id,
     is_message,
     is_of_others,
     item_from_wire,
-    made_id,
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block
@@ -79,16 +79,16 @@ COUNTS: Final = Counts(
 
 
 def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]:
-    said = response["message"]
+    sent = response["message"]
     where: Path = (*path, "message")
-    items, of = turn_to_wire(said, where, writing, {"messages": [said]})
-    if len(said) > 2:
-        report_beside(said, OF_MESSAGE, writing, where)
-    return Items(said["content"], "message/content", writing.endpoint, writing.loss).put_back(items, of)
+    items, of = turn_to_wire(sent, where, writing, {"messages": [sent]})
+    if len(sent) > 2:
+        report_beside(sent, OF_MESSAGE, writing, where)
+    return Items(sent["content"], "message/content", writing.endpoint, writing.loss).put_back(items, of)
 
 
 _AROUND: Final = (
-    identity("id", lambda response: made_id("resp_", response.get("message"))),
+    identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
     model("model", ""),
     usage("usage", COUNTS),
 )
@@ -135,7 +135,7 @@ def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
     if writing.same_origin and finish_from_wire(body, response["message"]["content"]) == response["finish_reason"]:
         return
     end = finish_to_wire(response)
-    for name in writing.owned(response).get("fields") or ():
+    for name in writing.state_of(response).get("fields") or ():
         if name in end and end[name] != body.get(name):
             where = ("provider_state", "fields", name)
             writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
@@ -145,10 +145,10 @@ def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
 def _report_logprobs(response: Response, writing: Writing) -> None:
     """Reports log probabilities that stand with no text: on this wire they stand nowhere else."""
     content = response["message"]["content"]
-    told = _logprobs([block for block in content if own_state(block, writing.endpoint)])
-    if not told:
+    of_blocks = _logprobs([block for block in content if state_of(block, writing.endpoint)])
+    if not of_blocks:
         report_logprobs(response, writing.loss, ())
-    elif (read := {"content": told}) != response.get("logprobs"):
+    elif (read := {"content": of_blocks}) != response.get("logprobs"):
         why = "log probabilities stand with their text on this wire"
         writing.loss.replace(("logprobs",), read, "combination", "representation", why)
 
@@ -160,7 +160,7 @@ def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
 
 def finish_to_wire(response: Response) -> Wire:
     """Status and details of an answer of another provider."""
-    word = written_end(response, response["message"]["content"], _ENDS, own=False) or ""
+    word = written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
     status, _, reason = word.partition(".")
     end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
     if status == "failed":
@@ -188,14 +188,14 @@ def from_wire_response(
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
     """The blocks of all items of an answer."""
     content: list[Block] = []
-    said = False
+    takes_part = False
     reading.among(items)
     for position, item in enumerate(items):
         try:
-            blocks = answer_item(item, reading, starts=said)
+            blocks = answer_item(item, reading, starts=takes_part)
         except UNREADABLE as problem:
             raise unreadable(("output", position), reading.endpoint) from problem
-        said = says(item, blocks)
+        takes_part = takes_parts(item, blocks)
         content += blocks
     return content
 
@@ -219,15 +219,15 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | N
 
 def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     """Keeps of an item of an answer what is written of it otherwise than it came."""
-    said = {"role": "assistant", "content": blocks}
+    turn = {"role": "assistant", "content": blocks}
     endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
     loss = Loss()
-    writing = Writing({"message": said, "provider_state": reading.state()}, endpoint, loss, reply=True)
-    items, of = turn_to_wire(said, ("message",), writing, {"messages": [said]})
+    writing = Writing({"message": turn, "provider_state": reading.state()}, endpoint, loss, reply=True)
+    items, of = turn_to_wire(turn, ("message",), writing, {"messages": [turn]})
     Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
 
 
-def says(item: Wire, blocks: list[Block]) -> bool:
+def takes_parts(item: Wire, blocks: list[Block]) -> bool:
     """Whether an item is a message that further parts could be taken for."""
     return is_message(item) and blocks[0].get("value") is not item
 

@@ -14,7 +14,7 @@ from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, 
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, says
+from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, takes_parts
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -46,7 +46,7 @@ class _Item:
         "last",
         "number",
         "parts",
-        "says",
+        "takes_parts",
         "veiled",
         "wire",
     )
@@ -60,7 +60,7 @@ class _Item:
         self.parts: dict[int, Part] = {}
         self.canonical = ""
         self.last: Any = None
-        self.says = self.kind == "message"
+        self.takes_parts = self.kind == "message"
         self.done = False
         self.veiled = False
 
@@ -117,8 +117,8 @@ class _Answer(Answer):
         if kind == _TEXT and (event := self._word(data)) is not None:
             return event
         if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
-            told = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
-            self.fail(read_error(200, {}, told, self.endpoint))
+            members = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
+            self.fail(read_error(200, {}, members, self.endpoint))
         else:
             self._event(frame.event if "type" not in data else kind, data)
         return None
@@ -138,7 +138,7 @@ class _Answer(Answer):
     def _event(self, kind: Any, data: Wire) -> None:
         match kind:
             case "response.output_text.delta" | "response.refusal.delta":
-                self._said(kind.split(".")[1], data)
+                self._take_text(kind.split(".")[1], data)
             case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
                 self._more_arguments(data)
             case "response.function_call_arguments.done" | "response.custom_tool_call_input.done":
@@ -173,7 +173,7 @@ class _Answer(Answer):
         self._start(response)
         output = response.get("output")
         self._finish_all(output if isinstance(output, list) else [])
-        self._tell_usage(response)
+        self._emit_usage(response)
         self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
@@ -192,18 +192,18 @@ class _Answer(Answer):
         for item in open_items:
             self._finish(item, item.so_far())
 
-    def _tell_usage(self, response: Wire) -> None:
+    def _emit_usage(self, response: Wire) -> None:
         if isinstance(usage := response.get("usage"), dict):
             self.usage = usage
-            self.tell_usage(COUNTS.read(usage, self.endpoint))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
 
     def _fail(self, response: Any) -> None:
         if type(response) is not dict:
             raise TypeError("response")
         self.body = response
-        self._tell_usage(response)
-        told = {"error": response.get("error") or {"code": "server_error"}}
-        self.fail(read_error(200, {}, told, self.endpoint))
+        self._emit_usage(response)
+        body = {"error": response.get("error") or {"code": "server_error"}}
+        self.fail(read_error(200, {}, body, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
@@ -322,9 +322,9 @@ class _Answer(Answer):
 
     # -- deltas
 
-    def _said(self, kind: str, data: Wire) -> None:
+    def _take_text(self, kind: str, data: Wire) -> None:
         number, text = data.get("content_index", 0), data["delta"]
-        item = self._spoken(data, {"type": "message", "role": "assistant", "content": []})
+        item = self._item_of_delta(data, {"type": "message", "role": "assistant", "content": []})
         if number not in item.parts:
             last = next(reversed(item.parts), None)
             if last is not None and (item.parts[last].kind == "refusal") == (kind == "refusal"):
@@ -332,9 +332,9 @@ class _Answer(Answer):
             else:
                 self._open_part(item, number, kind)
         if text:
-            self.blocks.say(item.parts[number], text)
+            self.blocks.append(item.parts[number], text)
 
-    def _spoken(self, data: Wire, wire: Wire) -> _Item:
+    def _item_of_delta(self, data: Wire, wire: Wire) -> _Item:
         """The item of a delta; one that was not told to begin begins with its first words."""
         item = self._item(data)
         if item is not None and not item.done and item.is_of(wire):
@@ -350,21 +350,21 @@ class _Answer(Answer):
         if not item.parts[0].pieces and item.kind == "function_call" and _text(text).lstrip()[:1] not in ("", "{"):
             item.veiled = True  # no JSON: some hide the pieces, and tell the arguments when they are whole
         if not item.veiled:
-            self.blocks.say(item.parts[0], text)
+            self.blocks.append(item.parts[0], text)
 
     def _all_arguments(self, data: Wire) -> None:
         """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
         item = self._item(data)
         if item is None or item.done or 0 not in item.parts or item.kind not in _CALLS:
             return
-        whole, told = data.get(_CALLS[item.kind]), item.parts[0].text
-        if isinstance(whole, str) and len(whole) > len(told) and whole.startswith(told):
-            self.blocks.say(item.parts[0], whole[len(told) :])
+        whole, so_far = data.get(_CALLS[item.kind]), item.parts[0].text
+        if isinstance(whole, str) and len(whole) > len(so_far) and whole.startswith(so_far):
+            self.blocks.append(item.parts[0], whole[len(so_far) :])
 
     def _thought(self, kind: str, data: Wire) -> None:
         if not (text := data["delta"]):
             return
-        item = self._spoken(data, {"type": "reasoning", "summary": []})
+        item = self._item_of_delta(data, {"type": "reasoning", "summary": []})
         content = data.get("content_index")
         if item.last is not None and content not in item.announced:
             content = item.last[2]  # some count the deltas, where the parts are to be counted
@@ -372,7 +372,7 @@ class _Answer(Answer):
         if item.last is not None and item.last != part:
             text = BETWEEN + _text(text)
         item.last = part
-        self.blocks.say(item.parts[0], text)
+        self.blocks.append(item.parts[0], text)
 
     # -- the end of an item
 
@@ -420,33 +420,35 @@ class _Answer(Answer):
                 self._open(item, number, "", block)
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
-        starts = item.before is not None and item.before.says
+        starts = item.before is not None and item.before.takes_parts
         blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical or None)
-        item.says = says(wire, blocks)
+        item.takes_parts = takes_parts(wire, blocks)
         return blocks
 
     def _stop(self, part: Part, block: Block) -> None:
-        index, told = part.index, part.text
-        if told and block["type"] == "opaque":
-            block = _as_told(self.blocks.content[index], told)  # it cannot be read, and its words have been told
+        index, so_far = part.index, part.text
+        if so_far and block["type"] == "opaque":
+            block = _with_text_so_far(
+                self.blocks.content[index], so_far
+            )  # it cannot be read, and its words have been told
         kind: str = block["type"]
         if kind in _PROSE:
             text: str = block["text"]
-            if not text.startswith(told):
-                block = {**block, "text": told}  # what was said cannot be taken back
+            if not text.startswith(so_far):
+                block = {**block, "text": so_far}  # what was said cannot be taken back
             else:
-                self.blocks.more(index, text[len(told) :])
+                self.blocks.more(index, text[len(so_far) :])
             if kind == "thinking" and (signature := block.get("signature")) is not None:
                 self.blocks.sign(index, signature)
         elif kind == "tool_use":
             text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
-            if text.startswith(told):
-                self.blocks.more(index, text[len(told) :])
+            if text.startswith(so_far):
+                self.blocks.more(index, text[len(so_far) :])
         self.blocks.end(index, block)
 
     def _argument_text(self, block: Block) -> str:
-        spelt = encoding_of(block, self.endpoint).get("arguments")
-        return spelt if spelt is not None else arguments_text(block["input"])
+        spellings = encoding_of(block, self.endpoint).get("arguments")
+        return spellings if spellings is not None else arguments_text(block["input"])
 
 
 def _kind(wire: Wire) -> Any:
@@ -457,7 +459,7 @@ def _place(item: _Item) -> int:
     return item.number
 
 
-def _as_told(begun: Block, text: str) -> Block:
+def _with_text_so_far(begun: Block, text: str) -> Block:
     """A block that has no more than what was told of it."""
     if begun["type"] == "tool_use":
         call = {**begun}
