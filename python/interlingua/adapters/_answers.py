@@ -118,10 +118,8 @@ AROUND: Final = tuple("id model requested_model message finish_reason usage loss
 def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
     """The id of an answer. One that has none, and is not of this wire, gets one that is derived of it, where clients need one."""
 
-    def read(raw: Any, response: Response, _: Any) -> None:
-        if type(raw) is not str or not raw:
-            raise TypeError(name)
-        response["id"] = raw
+    def read(raw: Any, _: Response, __: Any) -> None:
+        raise TypeError(name)
 
     def write(response: Response, writing: Writing, _: Path) -> Any:
         given = response.get("id")
@@ -185,29 +183,24 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
 
 
 def word(
-    name: str, write: Callable[[Choice, Any, Path], Any], says: tuple[str, ...] = (), *, always: bool = False
+    name: str, write: Callable[[Choice, Any, Path], Any], covers: tuple[str, ...] = (), *, always: bool = False
 ) -> Member:
-    """The wire's word for why an answer ended, which is written by a rule of the wire; it `says` other members besides."""
-    member = Member(name, ("finish_reason_raw", *says), read_word, write, soft=True, always=always, null=always)
+    """The wire's word for why an answer ended, which is written by a rule of the wire; it `covers` other members besides."""
+
+    def read(raw: Any, choice: Choice, _: Any) -> None:
+        if raw is not None:
+            raise TypeError(name)
+
+    member = Member(name, ("finish_reason_raw", *covers), read, write, soft=True, always=always, null=always)
     member.plain = str
     return member
-
-
-def read_word(raw: Any, choice: Choice, _: Any) -> None:
-    """The wire's word for why an answer ended."""
-    if type(raw) is str:
-        choice["finish_reason_raw"] = raw
-    elif raw is not None:
-        raise TypeError("finish_reason_raw")
 
 
 def stop_text(name: str, *, always: bool = False) -> Member:
     """The text that ended an answer."""
 
-    def read(raw: Any, response: Response, _: Any) -> None:
-        if type(raw) is str:
-            response["stop_sequence"] = raw
-        elif raw is not None:
+    def read(raw: Any, _: Response, __: Any) -> None:
+        if raw is not None:
             raise TypeError(name)
 
     def write(response: Response, _: Writing, __: Path) -> Any:
@@ -222,8 +215,18 @@ def stop_text(name: str, *, always: bool = False) -> Member:
 def message(
     name: str, write: Callable[[Response, Any, Path], Any], read: Callable[[Any, Response, Any], None] | None = None
 ) -> Member:
-    """The message of an answer, or its content. It may be read by itself, before the members around it."""
-    return Member(name, ("message",), read or _read_by_itself, write, needed=read is not None)
+    """The message of an answer, or its content. Without `read` it is read by itself, before the members around it."""
+    if read is None:
+        return Member(name, ("message",), _read_by_itself, write)
+    reader = read
+
+    def read_message(raw: Any, response: Response, reading: Any) -> None:
+        try:
+            reader(raw, response, reading)
+        except UNREADABLE as problem:
+            raise unreadable((name,), reading.endpoint) from problem
+
+    return Member(name, ("message",), read_message, write, needed=True)
 
 
 def _read_by_itself(raw: Any, response: Response, reading: Any) -> None:
@@ -256,7 +259,7 @@ def read_answer(row: Row, body: Wire, response: Response, reading: Any, path: Pa
     """Reads an answer, or one of several, by its row, and gives it a provider state. What has no canonical meaning is kept for
     this wire alone, and so is a value of another type than its member has.
 
-    Raises `InvalidAnswer` for what is none, at the `path` of the choice or the member.
+    Raises `InvalidAnswer` for what is none, at the member that says so, else at the `path`.
     """
     spellings: Spellings = {}
     response["provider_state"] = reading.endpoint.state()
@@ -264,9 +267,9 @@ def read_answer(row: Row, body: Wire, response: Response, reading: Any, path: Pa
         read_item(row, body, response, reading, spellings)
     except UNREADABLE as problem:
         name = problem.args[0] if problem.args else None
-        where = (name,) if not path and name in row.wire else path
-        raise unreadable(where, reading.endpoint) from problem
-    keep_spellings(response, spellings, reading.endpoint)
+        raise unreadable((name,) if name in row.wire else path, reading.endpoint) from problem
+    if spellings:
+        keep_spellings(response, spellings, reading.endpoint)
 
 
 def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -362,9 +365,12 @@ class Choices:
         for position, reading in enumerate(readings):
             row, wire = (self.choice, choices[position]) if position else (self.answer, self._view(body, choices))
             choice: Response = {}
-            if choices and type(choices[position]) is not dict:
-                raise unreadable((self.name, position), reading.endpoint)
-            read_answer(row, wire, choice, reading, (self.name, position))
+            try:
+                if choices and type(choices[position]) is not dict:
+                    raise TypeError(self.name)
+                read_answer(row, wire, choice, reading)
+            except (InvalidAnswer, TypeError) as problem:
+                raise unreadable((self.name, position), reading.endpoint) from problem
             if "message" not in choice:
                 choice["message"] = {"role": "assistant", "content": []}
                 reading.unusual = True
@@ -384,8 +390,9 @@ class Choices:
         """The body with its first choice, and the others, by the rules of the wire."""
         body = write_item(self.answer, response, writing, ())
         others: list[Wire] = []
-        for position, choice in enumerate(response.get("alternatives") or ()):
-            others.append(write_item(self.choice, choice, writing, ("alternatives", position)))
+        if alternatives := response.get("alternatives"):
+            for position, choice in enumerate(alternatives):
+                others.append(write_item(self.choice, choice, writing, ("alternatives", position)))
         return body, others
 
     def keep(
@@ -400,11 +407,10 @@ class Choices:
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
         """The body with all its choices, as they came as far as they are written as they were then."""
         body: Wire = put_back(response, written[0], endpoint, loss)
-        others = list(written[1])
-        for position, choice in enumerate(response.get("alternatives") or ()):
-            others[position] = put_back_item(choice, others[position], endpoint, [], loss)
         if self.FIRST in body:
-            body[self.name] = [body.pop(self.FIRST), *others]
+            body[self.name] = [body.pop(self.FIRST)]
+            for choice, wire in zip(response.get("alternatives") or (), written[1], strict=True):
+                body[self.name].append(put_back_item(choice, wire, endpoint, [], loss))
         return body
 
 

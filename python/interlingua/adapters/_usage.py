@@ -60,20 +60,10 @@ def count(value: Any) -> int | None:
     return value if value is not None and value >= 0 else None
 
 
-def prompt_tokens(usage: Mapping[str, Any]) -> int:
-    """The tokens of the prompt, with those that were read from a cache and written to it."""
-    cached, created = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt: int = (usage.get("input_tokens") or 0) + cached + created
-    return prompt
-
-
 def not_for_an_hour(usage: Mapping[str, Any]) -> int:
     """What went to a cache for less than an hour."""
     created: int = usage.get("cache_creation_input_tokens") or 0
     return max(created - (usage.get("cache_creation_1h_input_tokens") or 0), 0)
-
-
-_WRITTEN: Final = (TOTAL, REST)
 
 
 class Counts:
@@ -89,9 +79,10 @@ class Counts:
     ) -> None:
         self.places = [place for place in places if place.written != READ and place.bucket not in (MORE, REST)]
         self.rest = next((place for place in places if place.bucket == REST), None)
-        self.sources = [(place.bucket, place.name, place.part) for place in places if place.bucket not in _WRITTEN]
+        self.sources = [(place.bucket, place.name, place.part) for place in places if place.bucket not in (TOTAL, REST)]
         self.with_cache = with_cache
-        self.beside = beside
+        self.beside = beside is True
+        self.switch = beside if isinstance(beside, str) else ""
         self.uncounted = uncounted
 
     # ------------------------------------------------------------------------------------------ from the wire
@@ -112,7 +103,7 @@ class Counts:
                 usage[bucket] = value
         prompt, output = usage["input_tokens"] + usage.pop(MORE, 0), usage["output_tokens"]
         if reasoning := usage.get("reasoning_tokens"):
-            beside = self._beside(endpoint)
+            beside: bool | None = endpoint.dialect.get(self.switch) if self.switch else self.beside
             if beside or (beside is None and wire.get("total_tokens") == prompt + output + reasoning):
                 usage["output_tokens"] = output + reasoning
             elif reasoning > output:
@@ -123,10 +114,6 @@ class Counts:
         usage["raw"] = wire
         return usage
 
-    def _beside(self, endpoint: Endpoint) -> bool | None:
-        beside: bool | None = endpoint.dialect.get(self.beside) if isinstance(self.beside, str) else self.beside
-        return beside
-
     # ------------------------------------------------------------------------------------------ to the wire
 
     def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
@@ -136,11 +123,12 @@ class Counts:
         if same_origin and type(raw) is dict and _are_alike(self.read(raw, endpoint), usage):
             as_it_came: Wire = raw
             return as_it_came
-        prompt, output = prompt_tokens(usage), usage.get("output_tokens") or 0
+        prompt, output = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
+        prompt += (usage.get("cached_input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
         counts = {**usage, TOTAL: prompt + output}
         if self.with_cache:
             counts["input_tokens"] = prompt
-        if self._beside(endpoint):
+        if endpoint.dialect.get(self.switch) if self.switch else self.beside:
             counts["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
         wire: Wire = {}
         for bucket, name, part, written in self.places:

@@ -7,7 +7,7 @@ from interlingua.adapters._answers import SHOWN
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import report_not_written
+from interlingua.adapters._items import Member, report_not_written
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._messages import OF_MESSAGE, report_beside, report_state
 from interlingua.canonical.loss import Path
@@ -27,6 +27,12 @@ def content_to_wire(
             wires.append(wire)
     report_beside(message, OF_MESSAGE, writing, (*path, "message"))
     return wires
+
+
+def strict(member: Member) -> Member:
+    """A member that is never of another type: what holds such a one is no answer."""
+    member.soft = False
+    return member
 
 
 def is_shown(block: Item, writing: Writing) -> bool:

@@ -19,7 +19,7 @@ from interlingua.adapters._answers import (
     usage,
     write_answer,
 )
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown
+from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.adapters._items import Row, write_item
@@ -125,8 +125,8 @@ _ANSWER: Final = Row(
     identity("id", lambda response: derived_id("msg_", json.dumps_sorted(response["message"]["content"]))),
     model("model", "unknown"),
     message("content", lambda response, writing, path: content_to_wire(response, writing, path, _block_to_wire)),
-    end("stop_reason", ENDS, always=True),
-    stop_text("stop_sequence", always=True),
-    usage("usage", COUNTS, demanded=True),
+    strict(end("stop_reason", ENDS, always=True)),
+    strict(stop_text("stop_sequence", always=True)),
+    strict(usage("usage", COUNTS, demanded=True)),
     beside=AROUND,
 )

@@ -90,7 +90,7 @@ class _Writer(claude.ClaudeWriter):
     def usage(self, usage: dict[str, Any]) -> None:
         """What is known of the usage when the answer begins."""
         if self.message is not None:
-            self.message["usage"] = COUNTS.write(usage, self.endpoint, own=False)
+            self.message["usage"] = COUNTS.write(usage, self.endpoint, same_origin=False)
             self._start()
 
     def _start(self) -> None:

@@ -16,7 +16,7 @@ from interlingua.adapters._answers import (
     usage,
     write_answer,
 )
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown
+from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
 from interlingua.adapters._items import Row, inside, write_item
@@ -160,8 +160,8 @@ _MESSAGE: Final = Row(
 _ANSWER: Final = Row(
     {},
     inside("output", Row({}, inside("message", _MESSAGE))),
-    end("stopReason", ENDS),
-    usage("usage", COUNTS, demanded=True),
+    strict(end("stopReason", ENDS)),
+    strict(usage("usage", COUNTS, demanded=True)),
     inside("additionalModelResponseFields", Row({}, stop_text("stop_sequence")), optional=True),
     beside=AROUND,
 )

@@ -164,6 +164,6 @@ def from_wire_response(
 def assembled(body: Wire, reading: Reading) -> Response:
     """The canonical answer of a body."""
     response: Response = {}
-    read_answer(_ANSWER, body, response, reading, ("message",))
+    read_answer(_ANSWER, body, response, reading)
     response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ENDS)
     return response

@@ -1,5 +1,6 @@
 """Answers both ways, and their usage."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import (
@@ -16,10 +17,10 @@ from interlingua.adapters._answers import (
     message_as_it_came,
     model,
     read_end,
-    read_word,
     report_end,
     report_logprobs,
     usage,
+    word,
     write_answer,
     written_end,
 )
@@ -73,7 +74,7 @@ _SOURCES: Final = "groundingMetadata"
 # ---------------------------------------------------------------------------------------------- sources
 
 
-def cite(blocks: list[Block], candidate: Wire, endpoint: Endpoint) -> int:
+def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) -> int:
     """Gives texts the sources that the grounding names; the metadata stay whole beside them.
 
     Segments are counted in bytes of the part that they name, else of the last text; one that does not say what stands
@@ -120,7 +121,7 @@ def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int
 
 
 def report_citations(
-    written: list[tuple[int, Block]], parts: list[Wire], candidate: Wire, writing: Writing, path: Path
+    written: list[tuple[int, Block]], parts: list[Wire], candidate: Mapping[str, Any], writing: Writing, path: Path
 ) -> None:
     """Reports sources that the grounding does not tell, or that it tells of an answer which was changed after it was read.
 
@@ -246,6 +247,8 @@ def _has_no_candidate(response: Response, writing: Writing) -> bool:
 def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
     if raw is None:
         return  # which is unusual
+    if type(raw) is list:
+        raw = {"parts": raw}
     parts = raw.get("parts")
     if parts is None:
         parts = []
@@ -280,11 +283,12 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     return message_as_it_came(choice, content, writing, path)
 
 
-def _read_end(raw: Any, choice: Response, reading: Reading) -> None:
-    if type(raw) is int:
-        reading.unusual = True
-        raw = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
-    read_word(raw, choice, reading)
+def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
+    """Some clients write the number of a word."""
+    if type(raw) is not int:
+        raise TypeError("finishReason")
+    reading.unusual = True
+    choice["finish_reason_raw"] = FINISH_NUMBERS[raw] if 0 <= raw < len(FINISH_NUMBERS) else str(raw)
 
 
 def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
@@ -315,12 +319,14 @@ def answer_id(response: Response) -> str:
     return response["message"].get("id") or derived_id("", json.dumps(response["message"]), 22)
 
 
+_END: Final = word("finishReason", _write_end)
+_END.read = _read_number
 _BESIDE: Final = (*AROUND, "alternatives")
 _CANDIDATE: Final = Row(
     {},
     Member("content", ("message",), _read_content, _write_content, null=True),
     index("index"),
-    Member("finishReason", ("finish_reason_raw",), _read_end, _write_end, soft=True),
+    _END,
     Member("logprobsResult", ("logprobs",), _read_logprobs, _write_logprobs, soft=True),
     beside=_BESIDE,
 )

@@ -145,7 +145,7 @@ def salt_of(body: Wire) -> str:
 def assembled(body: Wire, reading: Reading) -> Response:
     """The canonical answer of a body."""
     response: Response = {}
-    read_answer(_ANSWER, body, response, reading, ("message",))
+    read_answer(_ANSWER, body, response, reading)
     # the wire has no word for calls: the content decides, unless the answer was cut
     response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ENDS)
     return response

@@ -124,7 +124,7 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     if not writing.same_origin:
         content = fitted_refusals(content, writing.dialect)
     written = written_end(choice, content, ENDS, same_origin=writing.same_origin)
-    if stop_to_wire(choice, content, writing.dialect):
+    if "stop_told" in writing.dialect and stop_to_wire(choice, content, writing.dialect):
         return written
     report_end(choice, read_end(written, content, ENDS), writing.loss, path)
     if choice.get("stop_sequence") is not None:
