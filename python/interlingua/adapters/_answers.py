@@ -292,11 +292,6 @@ def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
 # ---------------------------------------------------------------------------------------------- as it came
 
 
-def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came."""
-    keep_item(response, came, written, endpoint, loss.entries, _content_of(response))
-
-
 def keep_unusual(
     response: Response,
     came: Wire,
@@ -304,14 +299,16 @@ def keep_unusual(
     reading: Any,
     keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
 ) -> None:
-    """The same, by writing it once, where something was read that may be written otherwise. `keep_message` keeps of its message,
-    which becomes one of a conversation, what a request says otherwise: that is done first, and not kept again."""
+    """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
+    of its message, which becomes one of a conversation, what a request says otherwise: that is done first, and not kept again.
+    """
     if not may_differ(reading.unusual):
         return
     if keep_message is not None:
         keep_message(response["message"], came["message"], reading.endpoint)
     loss = Loss()
-    keep(response, came, write(response, reading.endpoint, loss), reading.endpoint, loss)
+    written = write(response, reading.endpoint, loss)
+    keep_item(response, came, written, reading.endpoint, loss.entries, _content_of(response))
 
 
 def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Path) -> Any:
@@ -400,18 +397,38 @@ class Choices:
     ) -> None:
         """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came."""
         choices: list[Wire] = body.get(self.name) or []
-        keep(response, self._view(body, choices) if choices else body, written[0], endpoint, loss)
-        for choice, came, wire in zip(response.get("alternatives") or (), choices[1:], written[1], strict=False):
-            keep_item(choice, came, wire, endpoint, [])
+        came = self._view(body, choices) if choices else body
+        keep_item(response, came, written[0], endpoint, _reported(loss, 0), _content_of(response))
+        for position, choice in enumerate(response.get("alternatives") or (), 1):
+            reported = _reported(loss, position)
+            keep_item(choice, choices[position], written[1][position - 1], endpoint, reported, _content_of(choice))
 
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
         """The body with all its choices, as they came as far as they are written as they were then."""
-        body: Wire = put_back(response, written[0], endpoint, loss)
-        if self.FIRST in body:
-            body[self.name] = [body.pop(self.FIRST)]
-            for choice, wire in zip(response.get("alternatives") or (), written[1], strict=True):
-                body[self.name].append(put_back_item(choice, wire, endpoint, [], loss))
+        body, others = written
+        if "encoding" in response.get("provider_state", NOTHING):
+            body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, _content_of(response))
+        if self.FIRST not in body:
+            return body
+        listed = body[self.name] = [body.pop(self.FIRST)]
+        for position, wire in enumerate(others, 1):
+            choice = response["alternatives"][position - 1]
+            reported = _reported(loss, position)
+            listed.append(put_back_item(choice, wire, endpoint, reported, loss, _content_of(choice)))
         return body
+
+
+def _reported(loss: Loss, position: int) -> list[Entry]:
+    """What was reported of a choice: of the first, all that is not of another."""
+    if not loss.entries:
+        return []
+    here = f"/alternatives/{position - 1}/" if position else ""
+    of_others = "" if position else "/alternatives/"
+    return [
+        entry
+        for entry in loss.entries
+        if entry["path"].startswith(here) and not (of_others and entry["path"].startswith(of_others))
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- what is lost

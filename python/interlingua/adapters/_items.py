@@ -16,7 +16,7 @@ from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     parse_arguments,
-    report_foreign_state,
+    report_lost_state,
     report_replayable_state,
     severity_of,
     within,
@@ -178,7 +178,7 @@ def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spel
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
-    if row.plain and _read_plain(row, wire, item):
+    if row.plain and spellings is None and _read_plain(row, wire, item):
         return item
     fields = _read_members(row, wire, item, reading, spellings, "")
     if fields:
@@ -335,7 +335,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
         if not same_origin:
-            report_foreign_state(item, writing.endpoint, writing.loss, path)
+            report_lost_state(state, writing.loss, path)
         elif not row.signed:
             report_replayable_state(state, writing.loss, path)
     if not within(item, row.canonical):
