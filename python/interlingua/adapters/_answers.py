@@ -255,9 +255,9 @@ def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Me
     return Member(name, ("logprobs",), read, write, soft=True)
 
 
-def read_answer(row: Row, body: Wire, response: Response, reading: Any, path: Path = ()) -> None:
-    """Reads an answer, or one of several, by its row, and gives it a provider state. What has no canonical meaning is kept for
-    this wire alone, and so is a value of another type than its member has.
+def read_answer(row: Row, ends: Ends | None, body: Wire, response: Response, reading: Any, path: Path = ()) -> Response:
+    """Reads an answer, or one of several, by its row, gives it a provider state, and tells why it ended, where the wire has `ends`.
+    What has no canonical meaning is kept for this wire alone, and so is a value of another type than its member has.
 
     Raises `InvalidAnswer` for what is none, at the member that says so, else at the `path`.
     """
@@ -270,6 +270,12 @@ def read_answer(row: Row, body: Wire, response: Response, reading: Any, path: Pa
         raise unreadable((name,) if name in row.wire else path, reading.endpoint) from problem
     if spellings:
         keep_spellings(response, spellings, reading.endpoint)
+    if "message" not in response:
+        response["message"] = {"role": "assistant", "content": []}
+        reading.unusual = True
+    if ends is not None:
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ends)
+    return response
 
 
 def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -332,13 +338,12 @@ def _content_of(response: Response) -> Response:
     return {"content": response["message"]["content"]}
 
 
-def index(name: str) -> Member:
-    """The number of a choice: its place in the list, as whoever reads the list sees."""
+def _write_number(_: Choice, __: Writing, path: Path) -> Any:
+    return int(path[1]) + 1 if path else 0
 
-    def write(_: Choice, __: Writing, path: Path) -> Any:
-        return int(path[1]) + 1 if path else 0
 
-    return Member(name, ("message",), _read_by_itself, write)
+NUMBER: Final = Member("index", ("message",), _read_by_itself, _write_number)
+"""The number of a choice, which is its place in the list."""
 
 
 class Choices:
@@ -350,8 +355,9 @@ class Choices:
 
     FIRST: Final = "choice"
 
-    def __init__(self, name: str, answer: Row, choice: Row) -> None:
+    def __init__(self, name: str, ends: Ends, answer: Row, choice: Row) -> None:
         self.name = name
+        self.ends = ends
         self.answer = answer
         self.choice = choice
 
@@ -361,17 +367,14 @@ class Choices:
         choices: list[Wire] = body.get(self.name) or []
         for position, reading in enumerate(readings):
             row, wire = (self.choice, choices[position]) if position else (self.answer, self._view(body, choices))
-            choice: Response = {}
+            number: Any = None
             try:
-                if choices and type(choices[position]) is not dict:
-                    raise TypeError(self.name)
-                read_answer(row, wire, choice, reading)
-            except (InvalidAnswer, TypeError) as problem:
+                if choices:
+                    number = choices[position].get("index")
+                found.append(read_answer(row, self.ends, wire, {}, reading))
+            except (InvalidAnswer, AttributeError) as problem:
                 raise unreadable((self.name, position), reading.endpoint) from problem
-            if "message" not in choice:
-                choice["message"] = {"role": "assistant", "content": []}
-                reading.unusual = True
-            found.append(choice)
+            reading.unusual = reading.unusual or type(number) is not int or number != position
         if len(found) > 1:
             found[0]["alternatives"] = found[1:]
         return found
@@ -392,16 +395,31 @@ class Choices:
                 others.append(write_item(self.choice, choice, writing, ("alternatives", position)))
         return body, others
 
-    def keep(
-        self, response: Response, body: Wire, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss
+    def keep_unusual(
+        self,
+        found: list[Response],
+        body: Wire,
+        readings: list[Any],
+        write: Callable[[Response, Endpoint, Loss], tuple[Wire, list[Wire]]],
+        keep_message: Callable[[Any, Wire, Any], None],
     ) -> None:
-        """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came."""
+        """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came, where anything may
+        be. `keep_message` does so for the message that a choice of the wire holds (`keep_unusual`)."""
+        unusual = False
+        for reading in readings:
+            unusual = unusual or reading.unusual
+        if not may_differ(unusual):
+            return
+        response, endpoint, loss = found[0], readings[0].endpoint, Loss()
         choices: list[Wire] = body.get(self.name) or []
+        for choice, wire, read in zip(found, choices, readings, strict=False):
+            keep_message(choice["message"], wire, read)
+        first, others = write(response, endpoint, loss)
         came = self._view(body, choices) if choices else body
-        keep_item(response, came, written[0], endpoint, _reported(loss, 0), _content_of(response))
-        for position, choice in enumerate(response.get("alternatives") or (), 1):
-            reported = _reported(loss, position)
-            keep_item(choice, choices[position], written[1][position - 1], endpoint, reported, _content_of(choice))
+        keep_item(response, came, first, endpoint, _reported(loss, 0), _content_of(response))
+        for position, written in enumerate(others, 1):
+            reported, choice = _reported(loss, position), found[position]
+            keep_item(choice, choices[position], written, endpoint, reported, _content_of(choice))
 
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
         """The body with all its choices, as they came as far as they are written as they were then."""

@@ -2,23 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    Ends,
-    as_object,
-    derived_id,
-    end,
-    identity,
-    keep_unusual,
-    message,
-    model,
-    put_back,
-    read_answer,
-    read_end,
-    stop_text,
-    usage,
-    write_answer,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
@@ -37,7 +21,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
+ENDS: Final = answers.Ends(
     {
         "stop": "end_turn",
         "stop_sequence": "stop_sequence",
@@ -71,7 +55,7 @@ def from_wire_response(
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
     and `ProviderError` when the body is an error in spite of its status.
     """
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     if body.get("type") == "error":
         raise ProviderError(error(200, {}, body, endpoint))
     content = body.get("content")
@@ -79,17 +63,15 @@ def from_wire_response(
         raise InvalidAnswer("content must be a list of blocks", path="/content", adapter=endpoint.adapter)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("content",), InvalidAnswer)
-    response = assembled(body, blocks, reading, endpoint)
-    keep_unusual(response, body, _body, reading)
+    response = assembled(body, blocks, reading)
+    answers.keep_unusual(response, body, _body, reading)
     return unwrap_answer_call(response), []
 
 
-def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
+def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
     """The canonical answer of a wire message whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
-    read_answer(_ANSWER, body, response, reading)
-    response["finish_reason"] = read_end(response.get("finish_reason_raw"), blocks, ENDS)
-    return response
+    return answers.read_answer(_ANSWER, ENDS, body, response, reading)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -101,7 +83,9 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
+    return answers.write_answer(
+        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss), endpoint, loss)
+    )
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -122,11 +106,15 @@ def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
 
 _ANSWER: Final = Row(
     {"type": "message", "role": ASSISTANT},
-    identity("id", lambda response: derived_id("msg_", json.dumps_sorted(response["message"]["content"]))),
-    model("model", "unknown"),
-    message("content", lambda response, writing, path: content_to_wire(response, writing, path, _block_to_wire)),
-    strict(end("stop_reason", ENDS, always=True)),
-    strict(stop_text("stop_sequence", always=True)),
-    strict(usage("usage", COUNTS, demanded=True)),
-    beside=AROUND,
+    answers.identity(
+        "id", lambda response: answers.derived_id("msg_", json.dumps_sorted(response["message"]["content"]))
+    ),
+    answers.model("model", "unknown"),
+    answers.message(
+        "content", lambda response, writing, path: content_to_wire(response, writing, path, _block_to_wire)
+    ),
+    strict(answers.end("stop_reason", ENDS, always=True)),
+    strict(answers.stop_text("stop_sequence", always=True)),
+    strict(answers.usage("usage", COUNTS, demanded=True)),
+    beside=answers.AROUND,
 )

@@ -124,7 +124,7 @@ class _Answer(Answer):
         self.complete(self._response(self.blocks.content))
 
     def _response(self, content: list[Any]) -> dict[str, Any]:
-        response = assembled(self.body, content, self.reading, self.endpoint)
+        response = assembled(self.body, content, self.reading)
         if self.trailer:
             note(response, "message_stop", self.endpoint.state, self.trailer)
         return response

@@ -2,20 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    Ends,
-    end,
-    inner,
-    keep_unusual,
-    message,
-    put_back,
-    read_answer,
-    read_end,
-    stop_text,
-    usage,
-    write_answer,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
@@ -33,7 +20,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
+ENDS: Final = answers.Ends(
     {
         "stop": "end_turn",
         "stop_sequence": "stop_sequence",
@@ -99,19 +86,18 @@ def from_wire_response(
         raise InvalidAnswer("the answer has no message with content", path="/output/message/content", adapter=NAME)
     reading = Reading(endpoint, ids)
     blocks = blocks_from_wire(content, ASSISTANT, reading, ("output", "message", "content"), InvalidAnswer)
-    response = assembled(body, blocks, reading, endpoint)
-    keep_unusual(response, body, _body, reading)
+    response = assembled(body, blocks, reading)
+    answers.keep_unusual(response, body, _body, reading)
     return unwrap_answer_call(response), []
 
 
-def assembled(body: Wire, blocks: list[Any], reading: Reading, endpoint: Endpoint) -> Response:
+def assembled(body: Wire, blocks: list[Any], reading: Reading) -> Response:
     """The canonical answer of a wire answer whose blocks have been read."""
     response: Response = {"message": {"role": "assistant", "content": blocks}}
-    read_answer(_ANSWER, body, response, reading, ("output", "message"))
-    router = inner(inner(body, "trace"), "promptRouter").get("invokedModelId")
+    answers.read_answer(_ANSWER, ENDS, body, response, reading, ("output", "message"))
+    router = answers.inner(answers.inner(body, "trace"), "promptRouter").get("invokedModelId")
     if type(router) is str and router:  # a router of prompts names the model that it chose; no other answer does
-        response["model"] = endpoint.model_id(router)
-    response["finish_reason"] = read_end(response.get("finish_reason_raw"), blocks, ENDS)
+        response["model"] = reading.endpoint.model_id(router)
     return response
 
 
@@ -124,7 +110,9 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
+    return answers.write_answer(
+        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss), endpoint, loss)
+    )
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -155,13 +143,13 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
 
 _MESSAGE: Final = Row(
     {"role": ASSISTANT},
-    message("content", lambda response, writing, path: content_to_wire(response, writing, path, played_block)),
+    answers.message("content", lambda response, writing, path: content_to_wire(response, writing, path, played_block)),
 )
 _ANSWER: Final = Row(
     {},
     inside("output", Row({}, inside("message", _MESSAGE))),
-    strict(end("stopReason", ENDS)),
-    strict(usage("usage", COUNTS, demanded=True)),
-    inside("additionalModelResponseFields", Row({}, stop_text("stop_sequence")), optional=True),
-    beside=AROUND,
+    strict(answers.end("stopReason", ENDS)),
+    strict(answers.usage("usage", COUNTS, demanded=True)),
+    inside("additionalModelResponseFields", Row({}, answers.stop_text("stop_sequence")), optional=True),
+    beside=answers.AROUND,
 )

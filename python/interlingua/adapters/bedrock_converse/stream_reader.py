@@ -101,14 +101,14 @@ class _Answer(Answer):
         self.body.update({name: value for name, value in data.items() if name != "p"})
         if isinstance(usage := data.get("usage"), dict):
             self.emit_usage(COUNTS.read(usage, self.endpoint))
-        self.complete(assembled(self.body, self.blocks.content, self.reading, self.endpoint))
+        self.complete(assembled(self.body, self.blocks.content, self.reading))
 
     def arrived(self) -> Wire | None:
         """The answer as far as it came, without a block that cannot be read."""
         if not self.begun:
             return None
         found = self.blocks.so_far(self.open.values(), self._read)
-        return failed(assembled(self.body, found, self.reading, self.endpoint))
+        return failed(assembled(self.body, found, self.reading))
 
     # ------------------------------------------------------------------------------------------ blocks
 

@@ -5,23 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from interlingua.adapters._answers import (
-    AROUND,
-    Ends,
-    as_object,
-    end,
-    identity,
-    inner,
-    keep_unusual,
-    listed_logprobs,
-    message,
-    message_as_it_came,
-    put_back,
-    read_answer,
-    read_end,
-    usage,
-    write_answer,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import Row, write_item
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
@@ -37,7 +21,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
+ENDS: Final = answers.Ends(
     {
         "stop": "COMPLETE",
         "stop_sequence": "STOP_SEQUENCE",
@@ -61,7 +45,7 @@ class _Counts(Counts):
 
     def read(self, wire: Wire, endpoint: Endpoint) -> Usage:  # noqa: ARG002
         """The usage in disjoint buckets. Raises `TypeError` for an object that counts nothing."""
-        billed, tokens = inner(wire, "billed_units"), inner(wire, "tokens")
+        billed, tokens = answers.inner(wire, "billed_units"), answers.inner(wire, "tokens")
         read, images = count(tokens.get("input_tokens")), count(tokens.get("image_tokens"))
         if images is not None:
             read = (read or 0) + images
@@ -105,7 +89,7 @@ def _read_message(raw: Any, response: Response, reading: Reading) -> None:
 
 def _write_message(response: Response, writing: Writing, path: Path) -> Wire:
     written = message_to_wire(response["message"], (*path, "message"), writing, answer=True)
-    return message_as_it_came(response, written, writing, path)
+    return answers.message_as_it_came(response, written, writing, path)
 
 
 def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
@@ -115,12 +99,12 @@ def _are_pieces(logprobs: Mapping[str, Any]) -> bool:
 
 _ANSWER: Final = Row(
     {},
-    identity("id", lambda response: answer_id(json.dumps(response["message"]["content"]))),
-    message("message", _write_message, _read_message),
-    end("finish_reason", ENDS),
-    usage("usage", _COUNTS),
-    listed_logprobs("logprobs", _are_pieces),
-    beside=AROUND,
+    answers.identity("id", lambda response: answer_id(json.dumps(response["message"]["content"]))),
+    answers.message("message", _write_message, _read_message),
+    answers.end("finish_reason", ENDS),
+    answers.usage("usage", _COUNTS),
+    answers.listed_logprobs("logprobs", _are_pieces),
+    beside=answers.AROUND,
 )
 
 
@@ -138,7 +122,9 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    return write_answer(endpoint, lambda loss: put_back(response, _body(response, endpoint, loss), endpoint, loss))
+    return answers.write_answer(
+        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss), endpoint, loss)
+    )
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
@@ -152,18 +138,15 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     if isinstance(body.get("message"), str):
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids)
     response = assembled(body, reading)
-    keep_unusual(response, body, _body, reading, keep_message)
+    answers.keep_unusual(response, body, _body, reading, keep_message)
     return unwrap_answer_call(response), []
 
 
 def assembled(body: Wire, reading: Reading) -> Response:
     """The canonical answer of a body."""
-    response: Response = {}
-    read_answer(_ANSWER, body, response, reading)
-    response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ENDS)
-    return response
+    return answers.read_answer(_ANSWER, ENDS, body, {}, reading)

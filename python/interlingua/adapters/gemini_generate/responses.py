@@ -3,33 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    SHOWN,
-    UNREADABLE,
-    Choices,
-    Ends,
-    as_object,
-    derived_id,
-    identity,
-    index,
-    inner,
-    message_as_it_came,
-    model,
-    read_end,
-    report_end,
-    report_logprobs,
-    usage,
-    word,
-    write_answer,
-    written_end,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import ABSENT, Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
@@ -43,7 +22,7 @@ from interlingua.canonical.loss import Entry, Loss, Path, difference
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
+ENDS: Final = answers.Ends(
     {
         "stop": "STOP",
         "length": "MAX_TOKENS",
@@ -94,7 +73,7 @@ def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) 
             position, start, end = _place(segment, blocks, last)
             # a chunk is an object of one member: web, retrievedContext, maps
             sources = [next(iter(chunks[index].values())) for index in support["groundingChunkIndices"] if index >= 0]
-        except (*UNREADABLE, StopIteration):
+        except (*answers.UNREADABLE, StopIteration):
             continue
         for source in sources:
             if type(source) is dict and type(source.get("uri")) is str:
@@ -155,7 +134,7 @@ def from_wire_response(
     Raises `InvalidAnswer` with a pointer into the body when it cannot be read,
     and `ProviderError` when the body is an error in spite of its status.
     """
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     if "error" in body and "candidates" not in body:
         raise ProviderError(error(200, {}, body, endpoint))
     candidates = body.get(_CANDIDATES.name)
@@ -163,22 +142,19 @@ def from_wire_response(
         raise InvalidAnswer("candidates must be a list", path="/candidates", adapter=endpoint.adapter)
     readings = [Reading(endpoint, ids, call_prefix(body, position)) for position in range(len(candidates or "1"))]
     choices = _CANDIDATES.read(body, readings)
-    unusual = not candidates or "promptFeedback" in body
-    for position, candidate in enumerate(candidates or ()):
-        choice, reading = choices[position], readings[position]
+    for choice, candidate in zip(choices, candidates or (), strict=False):
         if _SOURCES in candidate:
             cite(choice["message"]["content"], candidate, endpoint)
-        number, content = candidate.get("index"), candidate.get("content")
-        if may_differ(reading.unusual or bool(reading.silent)):
-            unusual = True
-            if inner(candidate, "content").get("parts"):
-                keep_message(choice["message"], content, reading)
-        unusual = unusual or type(number) is not int or number != position
+    readings[0].unusual = readings[0].unusual or "promptFeedback" in body
     response = _finished(choices, body)
-    if may_differ(unusual):
-        loss = Loss()
-        _CANDIDATES.keep(response, body, _by_rule(response, endpoint, loss), endpoint, loss)
+    _CANDIDATES.keep_unusual(choices, body, readings, _by_rule, _keep_message)
     return unwrap_answer_call(response), []
+
+
+def _keep_message(message: Block, candidate: Wire, reading: Reading) -> None:
+    content = answers.inner(candidate, "content")
+    if content.get("parts"):
+        keep_message(message, candidate["content"], reading)
 
 
 def call_prefix(body: Wire, position: int) -> str:
@@ -192,17 +168,15 @@ def assembled(body: Wire, contents: list[list[Block]], readings: list[Reading]) 
     choices = _CANDIDATES.read(body, readings)
     for choice, content in zip(choices, contents, strict=False):
         choice["message"]["content"] = content
+        choice["finish_reason"] = answers.read_end(choice.get("finish_reason_raw"), content, ENDS)
     return _finished(choices, body)
 
 
 def _finished(choices: list[Response], body: Wire) -> Response:
-    """The answer, whose candidates have been read: why each of them ended. Without any, the prompt was blocked, or nothing was
-    said."""
+    """The answer, whose candidates have been read. Without any, the prompt was blocked, or nothing was said."""
     response = choices[0]
-    for choice in choices:
-        choice["finish_reason"] = read_end(choice.get("finish_reason_raw"), choice["message"]["content"], ENDS)
     if not body.get(_CANDIDATES.name):
-        if (reason := inner(body, "promptFeedback").get("blockReason")) is not None:
+        if (reason := answers.inner(body, "promptFeedback").get("blockReason")) is not None:
             response["finish_reason_raw"], response["finish_reason"] = str(reason), "content_filter"
     return response
 
@@ -216,7 +190,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
     The report names what the wire cannot say, with pointers into the response.
     """
     response = data_of(answer)
-    return write_answer(
+    return answers.write_answer(
         endpoint, lambda loss: _CANDIDATES.put_back(response, _by_rule(response, endpoint, loss), endpoint, loss)
     )
 
@@ -228,7 +202,7 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss) -> tuple[Wire, 
     body, others = _CANDIDATES.write(response, writing)
     if not others and _has_no_candidate(response, writing):
         del body[_CANDIDATES.FIRST]
-        report_logprobs(response, loss, ())  # they stand in a candidate
+        answers.report_logprobs(response, loss, ())  # they stand in a candidate
     return body, others
 
 
@@ -236,8 +210,8 @@ def _has_no_candidate(response: Response, writing: Writing) -> bool:
     """Whether an own answer says that its prompt was blocked before anything was said, which is the reason of no candidate."""
     if response["finish_reason"] != "content_filter" or response["message"]["content"]:
         return False
-    fields = inner(writing.state_of(response), "fields")
-    reason = inner(fields, "promptFeedback").get("blockReason")
+    fields = answers.inner(writing.state_of(response), "fields")
+    reason = answers.inner(fields, "promptFeedback").get("blockReason")
     return reason is not None and response.get("finish_reason_raw") == str(reason)
 
 
@@ -257,7 +231,7 @@ def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
     message: Block = {"role": "assistant", "content": blocks_from_parts(parts, MODEL, reading)}
     if extra := {name: value for name, value in raw.items() if name not in CONTENT}:
         message["provider_state"] = reading.endpoint.state(fields=extra)
-    reading.unusual = reading.unusual or not parts or raw.get("role") != MODEL
+    reading.unusual = reading.unusual or not parts or bool(reading.silent) or raw.get("role") != MODEL
     choice["message"] = message
 
 
@@ -265,7 +239,9 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     writing.message = message = choice["message"]
     writing.calls.clear()
     state = writing.state_of(choice)
-    fields = inner(state, "fields") if path else inner(inner(state, "fields"), _CANDIDATES.FIRST)
+    fields = (
+        answers.inner(state, "fields") if path else answers.inner(answers.inner(state, "fields"), _CANDIDATES.FIRST)
+    )
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for position, block in enumerate(message["content"]):
@@ -280,7 +256,7 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
     content = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
-    return message_as_it_came(choice, content, writing, path)
+    return answers.message_as_it_came(choice, content, writing, path)
 
 
 def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
@@ -295,8 +271,8 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     content = choice["message"]["content"]
     if writing.same_origin and _has_no_candidate(choice, writing):
         return choice["finish_reason_raw"]
-    written = written_end(choice, content, ENDS, same_origin=writing.same_origin)
-    report_end(choice, read_end(written, content, ENDS), writing.loss, path)
+    written = answers.written_end(choice, content, ENDS, same_origin=writing.same_origin)
+    answers.report_end(choice, answers.read_end(written, content, ENDS), writing.loss, path)
     return ABSENT if written is None else written
 
 
@@ -310,34 +286,35 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     given = choice.get("logprobs")
     if given is not None and writing.same_origin:
         return given
-    report_logprobs(choice, writing.loss, path)
+    answers.report_logprobs(choice, writing.loss, path)
     return ABSENT
 
 
 def answer_id(response: Response) -> str:
     """An id for an answer that has none: that of its message, else one that is derived of what it says."""
-    return response["message"].get("id") or derived_id("", json.dumps(response["message"]), 22)
+    return response["message"].get("id") or answers.derived_id("", json.dumps(response["message"]), 22)
 
 
-_END: Final = word("finishReason", _write_end)
+_END: Final = answers.word("finishReason", _write_end)
 _END.read = _read_number
-_BESIDE: Final = (*AROUND, "alternatives")
+_BESIDE: Final = (*answers.AROUND, "alternatives")
 _CANDIDATE: Final = Row(
     {},
     Member("content", ("message",), _read_content, _write_content, null=True),
-    index("index"),
+    answers.NUMBER,
     _END,
     Member("logprobsResult", ("logprobs",), _read_logprobs, _write_logprobs, soft=True),
     beside=_BESIDE,
 )
-_CANDIDATES: Final = Choices(
+_CANDIDATES: Final = answers.Choices(
     "candidates",
+    ENDS,
     Row(
         {},
-        inside(Choices.FIRST, _CANDIDATE, optional=True),
-        usage("usageMetadata", COUNTS, demanded=True),
-        model("modelVersion", "unknown"),
-        identity("responseId", answer_id),
+        inside(answers.Choices.FIRST, _CANDIDATE, optional=True),
+        answers.usage("usageMetadata", COUNTS, demanded=True),
+        answers.model("modelVersion", "unknown"),
+        answers.identity("responseId", answer_id),
         beside=_BESIDE,
     ),
     _CANDIDATE,
@@ -354,7 +331,7 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
             severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_not_written(block, SHOWN, writing.loss, path)
+        report_not_written(block, answers.SHOWN, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":

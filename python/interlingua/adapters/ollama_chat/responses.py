@@ -2,22 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    Ends,
-    as_object,
-    end,
-    has_tokens,
-    keep_unusual,
-    listed_logprobs,
-    message,
-    message_as_it_came,
-    model,
-    put_back,
-    read_answer,
-    read_end,
-    write_answer,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import ABSENT, Member, Row, write_item
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
@@ -33,7 +18,9 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends({"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"}, ("length",))
+ENDS: Final = answers.Ends(
+    {"stop": "stop", "length": "length"}, {"stop_sequence": "stop", "tool_calls": "stop"}, ("length",)
+)
 """The server has two words, and none for calls."""
 _COUNTS: Final = Counts(
     Place("input_tokens", "prompt_eval_count", written=ALWAYS),
@@ -57,7 +44,7 @@ def _read_message(raw: Any, response: Response, reading: Reading) -> None:
 
 def _write_message(response: Response, writing: Writing, path: Path) -> Wire:
     written = message_to_wire(response["message"], (*path, "message"), writing, answer=True)
-    return message_as_it_came(response, written, writing, path)
+    return answers.message_as_it_came(response, written, writing, path)
 
 
 def _counted(name: str, bucket: str) -> Member:
@@ -87,14 +74,14 @@ def _read_done(raw: Any, _: Response, reading: Reading) -> None:
 
 _ANSWER: Final = Row(
     {},
-    model("model"),
-    message("message", _write_message, _read_message),
+    answers.model("model"),
+    answers.message("message", _write_message, _read_message),
     _counted("prompt_eval_count", "input_tokens"),
     _counted("eval_count", "output_tokens"),
-    listed_logprobs("logprobs", has_tokens),
+    answers.listed_logprobs("logprobs", answers.has_tokens),
     Member("done", ("message",), _read_done, lambda response, writing, path: True, always=True),
-    end("done_reason", ENDS),
-    beside=AROUND,
+    answers.end("done_reason", ENDS),
+    beside=answers.AROUND,
 )
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -107,8 +94,8 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     reported at their place in the response.
     """
     response = data_of(answer)
-    return write_answer(
-        endpoint, lambda loss: put_back(response, _body(response, endpoint, loss, created), endpoint, loss)
+    return answers.write_answer(
+        endpoint, lambda loss: answers.put_back(response, _body(response, endpoint, loss, created), endpoint, loss)
     )
 
 
@@ -127,12 +114,12 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     if "message" not in body and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
     reading = Reading(endpoint, ids, salt_of(body))
     response = assembled(body, reading)
-    keep_unusual(response, body, _body, reading, keep_message)
+    answers.keep_unusual(response, body, _body, reading, keep_message)
     return unwrap_answer_call(response), []
 
 
@@ -144,8 +131,4 @@ def salt_of(body: Wire) -> str:
 
 def assembled(body: Wire, reading: Reading) -> Response:
     """The canonical answer of a body."""
-    response: Response = {}
-    read_answer(_ANSWER, body, response, reading)
-    # the wire has no word for calls: the content decides, unless the answer was cut
-    response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ENDS)
-    return response
+    return answers.read_answer(_ANSWER, ENDS, body, {}, reading)

@@ -3,32 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    Choices,
-    Ends,
-    as_object,
-    derived_id,
-    has_tokens,
-    identity,
-    index,
-    message_as_it_came,
-    model,
-    read_end,
-    report_end,
-    report_logprobs,
-    usage,
-    word,
-    write_answer,
-    written_end,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, READ, TOTAL, Counts, Place
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
@@ -39,7 +20,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-ENDS: Final = Ends(
+ENDS: Final = answers.Ends(
     {
         "stop": "stop eos eos_token end_turn",
         "stop_sequence": "stop_sequence",
@@ -82,7 +63,7 @@ COUNTS: Final = Counts(
 def answer_id(response: Mapping[str, Any]) -> str:
     """An id for an answer that has none."""
     seed = response.get("message", {}).get("id") or repr(response.get("message"))
-    return derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
+    return answers.derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
 
 
 def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
@@ -95,7 +76,7 @@ def _read_message(raw: Any, choice: Response, reading: Reading) -> None:
 
 def _write_message(choice: Response, writing: Writing, path: Path) -> Any:
     written = answer_to_wire(choice["message"], (*path, "message"), writing)
-    return message_as_it_came(choice, written, writing, path)
+    return answers.message_as_it_came(choice, written, writing, path)
 
 
 def _read_logprobs(raw: Any, choice: Response, _: Reading) -> None:
@@ -109,8 +90,8 @@ def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     logprobs = choice.get("logprobs")
     if logprobs is None or writing.same_origin:
         return logprobs
-    if not has_tokens(logprobs):
-        report_logprobs(choice, writing.loss, path)
+    if not answers.has_tokens(logprobs):
+        answers.report_logprobs(choice, writing.loss, path)
         return None
     wire = logprobs_to_wire(logprobs)
     if wire != logprobs:
@@ -123,33 +104,34 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     content = choice["message"]["content"]
     if not writing.same_origin:
         content = fitted_refusals(content, writing.dialect)
-    written = written_end(choice, content, ENDS, same_origin=writing.same_origin)
+    written = answers.written_end(choice, content, ENDS, same_origin=writing.same_origin)
     if "stop_told" in writing.dialect and stop_to_wire(choice, content, writing.dialect):
         return written
-    report_end(choice, read_end(written, content, ENDS), writing.loss, path)
+    answers.report_end(choice, answers.read_end(written, content, ENDS), writing.loss, path)
     if choice.get("stop_sequence") is not None:
         report_not_written({"stop_sequence": choice["stop_sequence"]}, _NONE, writing.loss, path)
     return written
 
 
 _NONE: Final[frozenset[str]] = frozenset()
-_BESIDE: Final = (*AROUND, "alternatives")
+_BESIDE: Final = (*answers.AROUND, "alternatives")
 _CHOICE: Final = Row(
     {},
     Member("message", ("message",), _read_message, _write_message, null=True),
-    index("index"),
+    answers.NUMBER,
     Member("logprobs", ("logprobs",), _read_logprobs, _write_logprobs, soft=True, always=True, null=True),
-    word("finish_reason", _write_end, ("stop_sequence",), always=True),
+    answers.word("finish_reason", _write_end, ("stop_sequence",), always=True),
     beside=_BESIDE,
 )
-_CHOICES: Final = Choices(
+_CHOICES: Final = answers.Choices(
     "choices",
+    ENDS,
     Row(
         {},
-        identity("id", answer_id),
-        model("model", ""),
-        usage("usage", COUNTS),
-        inside(Choices.FIRST, _CHOICE, optional=True),
+        answers.identity("id", answer_id),
+        answers.model("model", ""),
+        answers.usage("usage", COUNTS),
+        inside(answers.Choices.FIRST, _CHOICE, optional=True),
         beside=_BESIDE,
     ),
     _CHOICE,
@@ -182,7 +164,7 @@ def stop_to_wire(
     member, text = dialect.get("stop_told"), choice.get("stop_sequence")
     if not member or not text or choice["finish_reason"] != "stop_sequence":
         return NOTHING
-    return {member: text} if read_end("stop", content, ENDS) == "stop" else NOTHING
+    return {member: text} if answers.read_end("stop", content, ENDS) == "stop" else NOTHING
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -195,7 +177,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    return write_answer(
+    return answers.write_answer(
         endpoint,
         lambda loss: _CHOICES.put_back(response, _by_rule(response, endpoint, loss, created), endpoint, loss),
     )
@@ -209,7 +191,7 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     if not writing.same_origin:  # clients require these
         body["object"], body["created"] = "chat.completion", created
     if "stop_told" in writing.dialect:
-        for choice, wire in zip(choices_of(response), (body[Choices.FIRST], *others), strict=True):
+        for choice, wire in zip(choices_of(response), (body[answers.Choices.FIRST], *others), strict=True):
             content = choice["message"]["content"]
             fitted = content if writing.same_origin else fitted_refusals(content, writing.dialect)
             wire.update(stop_to_wire(choice, fitted, writing.dialect))
@@ -233,7 +215,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     if not body.get("choices") and (body.get("error") or is_failure(body)):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if "choices" not in body:
@@ -248,34 +230,29 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
     readings = [Reading(endpoint, ids) for _ in choices or (None,)]
     found = _CHOICES.read(body, readings)
-    unusual = False
-    for position, choice in enumerate(found):
-        raw = choice.get("finish_reason_raw")
-        choice["finish_reason"] = read_end(raw, choice["message"]["content"], ENDS)
-        if raw == "stop" == choice["finish_reason"] and "stop_told" in endpoint.dialect:
-            _read_stop(choice, endpoint.dialect["stop_told"])
-        number = choices[position].get("index") if choices else None
-        unusual = unusual or type(number) is not int or number != position or readings[position].unusual
-    response = found[0]
-    if may_differ(unusual):
-        for choice, wire in zip(found, choices, strict=False):
-            if isinstance(wire.get("message"), dict):
-                keep_message(choice["message"], wire["message"], endpoint)
-        loss = Loss()
-        _CHOICES.keep(response, body, _by_rule(response, endpoint, loss), endpoint, loss)
-    return response
+    if "stop_told" in endpoint.dialect:
+        for choice in found:
+            if choice.get("finish_reason_raw") == "stop" == choice["finish_reason"]:
+                _read_stop(choice, endpoint.dialect["stop_told"])
+    _CHOICES.keep_unusual(found, body, readings, _by_rule, _keep_message)
+    return found[0]
+
+
+def _keep_message(message: Response, choice: Wire, reading: Reading) -> None:
+    if isinstance(came := choice.get("message"), dict):
+        keep_message(message, came, reading.endpoint)
 
 
 def _read_stop(choice: Response, member: str) -> None:
     """The text that ended an answer, where it is told; a number is a token, and stays a field."""
     state: dict[str, Any] = choice["provider_state"]
     fields: dict[str, Any] = state.get("fields") or {}
-    of_choice: dict[str, Any] = fields.get(Choices.FIRST) or fields
+    of_choice: dict[str, Any] = fields.get(answers.Choices.FIRST) or fields
     text = of_choice.get(member)
     if isinstance(text, str) and text:
         del of_choice[member]
-        if Choices.FIRST in fields and not of_choice:
-            del fields[Choices.FIRST]
+        if answers.Choices.FIRST in fields and not of_choice:
+            del fields[answers.Choices.FIRST]
         if not fields:
             state.pop("fields", None)
         choice["finish_reason"] = "stop_sequence"

@@ -3,23 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    AROUND,
-    UNREADABLE,
-    Ends,
-    as_object,
-    identity,
-    inner,
-    message,
-    model,
-    read_answer,
-    report_end,
-    report_logprobs,
-    unreadable,
-    usage,
-    write_answer,
-    written_end,
-)
+from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import Row, opaque, write_item
 from interlingua.adapters._kit import NOTHING, Wire, data_of, state_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
@@ -46,7 +30,7 @@ from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-_ENDS: Final = Ends(
+_ENDS: Final = answers.Ends(
     {
         "stop": "completed",
         "length": "incomplete.max_output_tokens incomplete.max_messages",
@@ -88,12 +72,12 @@ def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]
 
 
 _AROUND: Final = (
-    identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
-    model("model", ""),
-    usage("usage", COUNTS),
+    answers.identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
+    answers.model("model", ""),
+    answers.usage("usage", COUNTS),
 )
-_BESIDE: Final = (*AROUND, "finish_reason_raw", "logprobs")
-_ANSWER: Final = Row({}, message("output", _write_output), *_AROUND, beside=_BESIDE)
+_BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
+_ANSWER: Final = Row({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
 _ENVELOPE: Final = Row({}, *_AROUND, beside=_BESIDE)
 """An answer without its output."""
 
@@ -114,7 +98,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
+    return answers.write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
@@ -125,7 +109,7 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> W
     _end_to_wire(response, body, writing)
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or endpoint.owns(block)]
-    report_end(response, finish_from_wire(body, written), loss, ())
+    answers.report_end(response, finish_from_wire(body, written), loss, ())
     _report_logprobs(response, writing)
     return put_back_item(response, body, endpoint, [], loss)
 
@@ -147,7 +131,7 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
     content = response["message"]["content"]
     of_blocks = _logprobs([block for block in content if state_of(block, writing.endpoint)])
     if not of_blocks:
-        report_logprobs(response, writing.loss, ())
+        answers.report_logprobs(response, writing.loss, ())
     elif (read := {"content": of_blocks}) != response.get("logprobs"):
         why = "log probabilities stand with their text on this wire"
         writing.loss.replace(("logprobs",), read, "combination", "representation", why)
@@ -160,7 +144,7 @@ def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
 
 def finish_to_wire(response: Response) -> Wire:
     """Status and details of an answer of another provider."""
-    word = written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
+    word = answers.written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
     status, _, reason = word.partition(".")
     end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
     if status == "failed":
@@ -175,7 +159,7 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
@@ -193,8 +177,8 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=takes_part)
-        except UNREADABLE as problem:
-            raise unreadable(("output", position), reading.endpoint) from problem
+        except answers.UNREADABLE as problem:
+            raise answers.unreadable(("output", position), reading.endpoint) from problem
         takes_part = takes_parts(item, blocks)
         content += blocks
     return content
@@ -236,9 +220,9 @@ def read_response(body: Wire, content: list[Block], reading: Reading) -> Respons
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
-    if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
+    if isinstance(raw := answers.inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    read_answer(_ANSWER, body, response, reading)
+    answers.read_answer(_ANSWER, None, body, response, reading)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
     return response
@@ -258,9 +242,9 @@ def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
     status = body.get("status")
     if status == "incomplete":
-        return _ENDS.reasons.get(f"{status}.{inner(body, 'incomplete_details').get('reason')}", "other")
+        return _ENDS.reasons.get(f"{status}.{answers.inner(body, 'incomplete_details').get('reason')}", "other")
     if status == "failed":
-        return _ENDS.reasons.get(f"{status}.{inner(body, 'error').get('code')}", "error")
+        return _ENDS.reasons.get(f"{status}.{answers.inner(body, 'error').get('code')}", "error")
     reason = _ENDS.reasons.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
