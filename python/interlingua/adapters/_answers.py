@@ -14,7 +14,7 @@ from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_n
 from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
-from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
+from interlingua.adapters._verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
@@ -328,7 +328,7 @@ def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Pa
 
 def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
     """An answer as it came, as far as it is written as it was then."""
-    if "encoding" not in response.get("provider_state", NOTHING):
+    if not came_otherwise([response]):
         return written
     return put_back_item(response, written, endpoint, loss.entries, loss, _content_of(response))
 
@@ -424,7 +424,7 @@ class Choices:
     def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
         """The body with all its choices, as they came as far as they are written as they were then."""
         body, others = written
-        if "encoding" in response.get("provider_state", NOTHING):
+        if came_otherwise([response]):
             body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, _content_of(response))
         if self.FIRST not in body:
             return body
