@@ -293,7 +293,7 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
             _write("reasoning", value, body, written)
         case "thinking":
             _write("thinking", {"mode": _switched(value, by_effort=False)}, body, written)
-            if value.get("effort") != "none":  # which is said by the switch
+            if value.get("effort") not in (None, "none"):  # which the switch says
                 _write_effort(value, body, written, writing)
         case "enable_thinking":
             # an effort is a wish to think, or not to
