@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import AsRead
 from interlingua.adapters._kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
+from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -64,9 +65,9 @@ class Writing:
             self._names.update((name, name) for name in endpoint.spellings)
         self._unused: UnusedNames | None = None
 
-    def reader(self) -> Any:
-        """A reader of the wire that is written, for values that were kept as they came: each wire has its own."""
-        raise NotImplementedError
+    def reader(self) -> Reading:
+        """A reader of the wire that is written, for values that were kept as they came."""
+        return Reading(self.endpoint)
 
     # ------------------------------------------------------------------------------------------ what was read
 

@@ -10,7 +10,6 @@ from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._kit import report_unknown
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path, pointer
 from interlingua.canonical.state_in_ids import carries_state
 
@@ -64,7 +63,7 @@ class Writing(_turns.Writing):
 
     def reader(self) -> Reading:
         """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
+        return Reading(self.endpoint)
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""

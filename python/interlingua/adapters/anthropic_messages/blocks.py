@@ -134,12 +134,13 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
 
 def _result_from_wire(block: Wire, reading: Reading) -> Block:
     content = block.get("content")
-    if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
-        result: Block = {"type": "tool_result", "tool_use_id": answered}
-        if type(content) is list:  # most results
+    if len(block) == 3 and content:
+        call, unknown = reading.result(string(block["tool_use_id"]))
+        result: Block = {"type": "tool_result", "tool_use_id": call}
+        if type(content) is list and unknown is None:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and not content.isspace():
+        if type(content) is str and unknown is None and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)

@@ -47,7 +47,6 @@ from interlingua.adapters.bedrock_converse.items import (
 from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -330,7 +329,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
     """Whether an item is read as an opaque block again."""
-    reading = Reading(writing.endpoint, DERIVED_IDS)
+    reading = Reading(writing.endpoint)
     if value.get("cachePoint") is not None:
         return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
     try:

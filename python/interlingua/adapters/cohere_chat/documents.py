@@ -10,7 +10,8 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_item
 from interlingua.adapters._kit import arguments_text, parse_arguments
 from interlingua.adapters._media import TEXT, Medium, report_sent, words_of
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters._reading import Reading
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -88,7 +89,8 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("id")
     block["provider_state"]["id"] = raw
-    reading.document(raw)
+    reading.unusual = reading.unusual or raw in reading.documents  # of one id one is written
+    reading.documents.add(raw)
 
 
 def _read_data(raw: Any, block: Block, _: Reading) -> None:

@@ -11,9 +11,9 @@ from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, located, model_refused
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, report_beside
 from interlingua.adapters._openai_parts import address, address_refused, is_plain
+from interlingua.adapters._reading import Reading
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
-from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.adapters.cohere_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -156,7 +156,7 @@ def is_native_item(block: Block, place: str, writing: Writing) -> bool:
         return False
     if block.get("kind") == CALLS:
         return place == ASSISTANT
-    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
+    value, reading = block["value"], Reading(writing.endpoint)
     try:
         return bool(value["type"] == block.get("kind") and part_from_wire(value, reading, place)["type"] == "opaque")
     except (KeyError, TypeError):

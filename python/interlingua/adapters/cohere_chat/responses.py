@@ -23,12 +23,13 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, report_replayable_state
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, count, native_counts, prompt_tokens
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError

@@ -6,7 +6,6 @@ from typing import Any, Final
 from interlingua.adapters import _writing
 from interlingua.adapters._kit import BiMap, WireIds
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Loss
 
 NAME: Final = "cohere_chat"
@@ -22,47 +21,6 @@ _ANYTHING: Final = re.compile("")
 _LONGEST_NAME: Final = 64
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]")
-
-
-class Reading:
-    """Reads one body: whose it is, and which call has which canonical id. `unusual`: something may be written otherwise than
-    it came."""
-
-    __slots__ = ("_documents", "_given", "_ids", "_latest", "_met", "endpoint", "unusual")
-
-    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self.endpoint = endpoint
-        self.unusual = False
-        self._ids = ids
-        self._met: dict[str, int] = {}
-        self._latest: dict[str, str] = {}
-        self._given: set[str] = set()
-        self._documents: set[str] = set()
-
-    def call(self, wire_id: str) -> str:
-        """The canonical id of a call; an id that the wire repeats names a further call."""
-        met = self._met.get(wire_id, 0)
-        canonical = self._ids.tool(NAME, wire_id, met)
-        if canonical in self._given:  # derived from an id that was taken away, and that another call has as well
-            met += 1
-            canonical = self._ids.tool(NAME, wire_id, met)
-        self._met[wire_id] = met + 1
-        self._given.add(canonical)
-        self._latest[wire_id] = canonical
-        return canonical
-
-    def result(self, wire_id: str) -> str | None:
-        """The canonical id of the call that a result answers; None when there was no such call."""
-        return self._latest.get(wire_id)
-
-    def document(self, wire_id: str) -> None:
-        """Notes the id of a document, of which one is written once."""
-        self.unusual = self.unusual or wire_id in self._documents
-        self._documents.add(wire_id)
-
-    def orphan(self, wire_id: str) -> str:
-        """A canonical id for a result without a call."""
-        return self._ids.tool(NAME, wire_id, 0)
 
 
 class Writing(_writing.Writing):
@@ -81,10 +39,6 @@ class Writing(_writing.Writing):
         self._named: set[str] = set()
         self.documents: list[tuple[int, int, Any]] = []
         self.emptied: list[int] = []
-
-    def reader(self) -> Reading:
-        """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
 
     def fits_name(self, name: str) -> bool:
         """Whether the wire takes the name of a tool."""

@@ -15,7 +15,8 @@ from interlingua.adapters._media import (
     source_refused,
 )
 from interlingua.adapters._messages import report_beside
-from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
+from interlingua.adapters._reading import Reading
+from interlingua.adapters.ollama_chat.tables import IMAGES, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]

@@ -23,12 +23,13 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Usage, prompt_tokens
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
-from interlingua.adapters.ollama_chat.tables import CREATED, Reading, Writing, moment
+from interlingua.adapters.ollama_chat.tables import CREATED, Writing, moment
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError
@@ -113,7 +114,7 @@ def from_wire_response(
     body = as_object(body, endpoint)
     if "message" not in body and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
-    reading = Reading(endpoint, ids, salt_of(body))
+    reading = Reading(endpoint, ids, call_prefix(body))
     response = read_answer(body, reading)
     if may_differ(reading.unusual or body.get("done") is not True):
         loss = Loss()
@@ -123,10 +124,10 @@ def from_wire_response(
     return unwrap_answer_call(response), []
 
 
-def salt_of(body: Wire) -> str:
+def call_prefix(body: Wire) -> str:
     """What tells the calls without ids of this answer from those of others."""
     created = body.get("created_at")
-    return created if isinstance(created, str) else ""
+    return f"{created if isinstance(created, str) else ''}/"
 
 
 def read_answer(body: Wire, reading: Reading) -> Response:

@@ -18,7 +18,7 @@ from interlingua.adapters._citations import (
     with_origin,
 )
 from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, same, text, write_item
-from interlingua.adapters._kit import Wire, keep_spelling, within
+from interlingua.adapters._kit import Wire, keep, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
     FILE,
@@ -45,12 +45,12 @@ from interlingua.adapters._openai_parts import (
     file_name,
     is_plain,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import Spellings, lone_text
 from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
-from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Writing
 from interlingua.canonical import json
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -139,9 +139,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
             return _media_to_wire(block, path, writing, place)
         case "opaque":
             if writing.endpoint.owns(block):
-                report_reading(
-                    block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
-                )
+                report_reading(block, part_from_wire(block["value"], Reading(writing.endpoint)), path, writing)
                 return block["value"]
             return lost_part(block, path, writing, *no_place(block, writing))
         case _:
@@ -465,7 +463,9 @@ def finish_reading(
         MARK.read(kept.fields, read, kept.places, reading)
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
-    reading.mark(read, kept.fields, kept.places)
+    if kept.fields or kept.places:
+        read["provider_state"] = reading.state()
+        keep(read["provider_state"], kept.fields, kept.places)
     return keep_places(read, kept.spellings, word, reading)
 
 

@@ -54,6 +54,7 @@ from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._options import Options
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._requests import (
     body_of,
     keep_request,
@@ -77,7 +78,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     settings_from_wire,
     settings_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -225,7 +226,7 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
 
 
 def _read_options(body: Wire, writing: Target) -> Request:
-    return _read_members(body, Reading(writing.endpoint, DERIVED_IDS)).request
+    return _read_members(body, Reading(writing.endpoint)).request
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -247,9 +248,9 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading.names.values(), endpoint)
+    record_names(request, encoding, reading.names, endpoint)
     keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
-    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
     if messages_may or tools_may:

@@ -26,11 +26,12 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import Places, Usage, native_counts, prompt_tokens, read_counts, report_usage
 from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
-from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint

@@ -19,6 +19,7 @@ from interlingua.adapters._messages import (
     report_empty,
     report_order,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spellings, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
@@ -51,10 +52,9 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, Reading, Writing
+from interlingua.adapters.openai_chat.tables import FILLER, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
 
 Message = dict[str, Any]
@@ -187,7 +187,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
             is_call = block["kind"] == CALLS
             (turn.members[CALLS] if is_call else turn.members[DETAILS]).append((index, block["value"]))
             read = call_from_wire if is_call else detail_from_wire
-            report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
+            report_reading(block, read(block["value"], Reading(writing.endpoint)), path, writing)
             return
         case "image" if writing.encoding_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT)
@@ -494,4 +494,4 @@ def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Re
         return
     reading.turn()
     name = legacy["name"]
-    blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
+    blocks.append(legacy_call(legacy, reading.call(None, name), reading))
