@@ -8,7 +8,7 @@ tools that take free text. The report of the request says so, and by it the call
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._built_in import BUILT_IN
+from interlingua.adapters._built_in import BUILT_IN, TOOLSET
 from interlingua.adapters._free_text import ARGUMENT
 from interlingua.adapters._kit import NOTHING, arguments_text, parse_arguments
 
@@ -47,7 +47,7 @@ def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
         return False
     for tool in request.get("tools") or ():
         encoding = (tool.get("provider_state") or NOTHING).get("encoding") or NOTHING
-        if BUILT_IN in encoding:
+        if BUILT_IN in encoding or TOOLSET in encoding:
             return True
         if functions_alone and (tool.get("kind") == "custom" or "namespace" in encoding or "declared" in encoding):
             return True

@@ -28,8 +28,8 @@ from interlingua.canonical.loss import Loss, Path, pointer
 Tool = dict[str, Any]
 Choice = Mapping[str, Any]
 W = TypeVar("W", bound=Writing)
-Of = list[tuple[int]]
-"""For each tool on the wire, the position of the canonical one."""
+Of = list[tuple[int, ...]]
+"""For each definition on the wire, the positions of the canonical tools for which it stands: one, but for a set of tools."""
 
 BESIDE: Final = ("kind", "side_effects", "requires_workspace")
 """What a tool says of itself and not to its model."""

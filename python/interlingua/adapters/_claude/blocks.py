@@ -112,7 +112,9 @@ def call_id(wire: str) -> Member:
         item["id"] = reading.call(string(raw))
         item["provider_state"]["id"] = raw
 
-    return Member(wire, ("id",), read, lambda item, writing, path: writing.call_id(item, path), needed=True)
+    return Member(
+        wire, ("id",), read, lambda item, writing, path: writing.call_id(item, writing.state_of(item)), needed=True
+    )
 
 
 def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:

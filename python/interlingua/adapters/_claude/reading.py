@@ -10,13 +10,20 @@ from interlingua.canonical.loss import Path, pointer
 
 
 class Reading(_reading.Reading):
-    """What a reader carries on both wires. `spellings`: where in the message at hand a text came otherwise than it is written."""
+    """What a reader carries on both wires.
 
-    __slots__ = ("_short", "spellings")
+    `spellings`: where in the message at hand a text came otherwise than it is written. `toolsets`: the sets of the tools that
+    are called, by the wire ids of the calls. `tools`: for each definition of the request, the positions of the tools that it
+    stands for.
+    """
+
+    __slots__ = ("_short", "spellings", "tools", "toolsets")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
         super().__init__(endpoint, ids)
         self.spellings: Spellings = {}
+        self.toolsets: dict[str, str] = {}
+        self.tools: list[tuple[int, ...]] = []
         self._short = False
 
     def mark(self, hint: Item) -> None:

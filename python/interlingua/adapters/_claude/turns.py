@@ -7,7 +7,7 @@ Writing: neighbours of one role are one turn; instructions inside the conversati
 model takes one (`_turns`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from interlingua.adapters import _turns
@@ -109,17 +109,17 @@ def holds_nothing(messages: list[Item]) -> bool:
 
 
 class Read(NamedTuple):
-    """What of a wire's request was just read: what it offers, and the tool that each of this is of; its instructions, if it has
+    """What of a wire's request was just read: what it offers, and the tools that each of this is; its instructions, if it has
     any; its turns, and the position of the message with which each of these begins."""
 
     offered: list[Any]
-    tools: list[tuple[int]]
+    tools: list[tuple[int, ...]]
     system: Any
     turns: list[Item]
     starts: list[int]
 
 
-def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, read: Read | None) -> list[Item]:
+def settled_tools(wires: list[Item], of: Sequence[Sequence[int]], writing: Writing, read: Read | None) -> list[Item]:
     """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
     tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):

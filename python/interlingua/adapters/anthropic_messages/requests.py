@@ -49,7 +49,6 @@ from interlingua.adapters._requests import (
     posted,
     refuser,
     request_writer,
-    tools_reader,
     unmeasured,
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
@@ -68,9 +67,9 @@ from interlingua.adapters.anthropic_messages.tables import (
 )
 from interlingua.adapters.anthropic_messages.tools import (
     can_be_enforced,
+    read_tools,
     tool_choice_from_wire,
     tool_choice_to_wire,
-    tool_from_wire,
     tools_to_wire,
 )
 from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
@@ -123,8 +122,7 @@ def from_wire_request(
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
-        tools = [(position,) for position in range(len(offered))]
-        read = Read(offered, tools, body.get("system"), body["messages"], starts)
+        read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
 
@@ -469,7 +467,7 @@ _ROWS: Final[Rows] = {
     "stop_sequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
     "metadata": Row(OBJECT, "metadata", plain=_is_user),
     "service_tier": Row(TEXT, "service_tier", write=_service_tier),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "tools": Row(LIST, read=read_tools),
     "tool_choice": Row(
         {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
         read=_read_choice,

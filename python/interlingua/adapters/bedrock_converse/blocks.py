@@ -251,7 +251,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
         name = writing.written_tool_name(block["name"], path)
-        call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
+        call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:
         wire = item_to_wire(_TOOL_USE, "toolUse", block, writing, path)

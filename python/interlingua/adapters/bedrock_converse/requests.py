@@ -331,7 +331,7 @@ def _sweep(body: Wire) -> None:
 # ------------------------------------------------------------------------------------------ tools
 
 
-def _tools_to_wire(request: Request, writing: Writing) -> tuple[list[Wire] | None, list[tuple[int]]]:
+def _tools_to_wire(request: Request, writing: Writing) -> tuple[list[Wire] | None, list[tuple[int, ...]]]:
     choice = request.get("tool_choice")
     if choice is not None and choice["type"] == "none" and request.get("tools") and not _has_calls(request):
         # the wire cannot forbid calls; without tools there are none

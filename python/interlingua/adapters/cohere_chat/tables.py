@@ -4,7 +4,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import BiMap, WireIds
+from interlingua.adapters._kit import BiMap
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
@@ -17,7 +17,6 @@ CHOICES: Final = BiMap({"required": "REQUIRED", "none": "NONE"})
 CALLS: Final = "tool_calls"
 """The kind of opaque blocks that are calls; that of others is the type of their part."""
 
-_ANYTHING: Final = re.compile("")
 _LONGEST_NAME: Final = 64
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _OTHER_CHARACTER: Final = re.compile(r"[^A-Za-z0-9_]")
@@ -30,12 +29,11 @@ class Writing(_writing.Writing):
     the messages of the user of which nothing is left, where a document may be read.
     """
 
-    __slots__ = ("_ids", "_named", "documents", "emptied")
+    __slots__ = ("_named", "documents", "emptied")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, _LONGEST_NAME)
         self.whole = self.same_origin and "message" in source
-        self._ids = WireIds(_ANYTHING, "call_")
         self._named: set[str] = set()
         self.documents: list[tuple[int, int, Any]] = []
         self.emptied: list[int] = []
@@ -54,15 +52,6 @@ class Writing(_writing.Writing):
         free = identity not in self._named
         self._named.add(identity)
         return free
-
-    def call_id(self, block: dict[str, Any]) -> str:
-        """The wire id of a call."""
-        return self._ids.call(block, self.endpoint)
-
-    def result_id(self, block: dict[str, Any]) -> str:
-        """The wire id of the call that a result answers."""
-        known_id = self.state_of(block).get("id")
-        return self._ids.result(block["tool_use_id"]) if known_id is None else known_id
 
 
 def is_name(name: str) -> bool:

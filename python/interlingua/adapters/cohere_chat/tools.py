@@ -67,7 +67,7 @@ _CALL: Final = Row(
     {"type": "function"},
     # what the call says is read before its id: what turns out to be none takes no id
     inside("function", Row({}, _NAME, json_text("arguments"))),
-    Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item)),
+    Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item, writing.state_of(item))),
 )
 # ---------------------------------------------------------------------------------------------- tools
 

@@ -261,7 +261,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     name = (state.get("fields") or NOTHING).get("tool_name", writing.names.get(block["tool_use_id"]))
     if name is not None:
         wire["tool_name"] = name
-    if (wire_id := writing.result_id(block)) is not None:
+    if (wire_id := writing.known_result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
         report_beside(block, OF_RESULT, writing, where)

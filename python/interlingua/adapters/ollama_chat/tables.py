@@ -1,13 +1,11 @@
 """What reads the same in both directions, and what travels along while one body is read or written."""
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters import _writing
-from interlingua.adapters._kit import WireIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
 
@@ -29,7 +27,6 @@ CALLS: Final = "tool_calls"
 IMAGES: Final = "images"
 """Kinds of opaque blocks: an item of one of these lists that cannot be read."""
 
-_ANYTHING: Final = re.compile("")
 _NUMBERS: Final = (int, float, Decimal)
 
 
@@ -44,14 +41,13 @@ class Writing(_writing.Writing):
     `with_ids`: calls that came without ids get some, for results would not find them by name and place.
     """
 
-    __slots__ = ("_ids", "_without_id", "names", "with_ids")
+    __slots__ = ("_without_id", "names", "with_ids")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss)
         self.whole = self.same_origin and "message" in source
         self.with_ids = False
         self.names: dict[str, str] = {}
-        self._ids = WireIds(_ANYTHING, "call_")
         self._without_id: set[str] = set()
 
     def begin_with_ids(self, entries: list[Entry]) -> None:
@@ -60,17 +56,15 @@ class Writing(_writing.Writing):
         self._without_id.clear()
         self.with_ids = True
 
-    def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
+    def known_call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str | None:
         """The wire id of a call; None for one that this wire told without an id."""
         self.names[block["id"]] = block["name"]
         if state and "id" not in state and not self.with_ids:
             self._without_id.add(block["id"])
             return None
-        return self._ids.call(block, self.endpoint)
+        return self.call_id(block, state)
 
-    def result_id(self, block: dict[str, Any]) -> str | None:
+    def known_result_id(self, block: dict[str, Any]) -> str | None:
         """The wire id that a result names; None for the result of a call that has none."""
-        canonical: str = block["tool_use_id"]
-        if (known_id := self.state_of(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
-            return known_id
-        return None if canonical in self._without_id else self._ids.result(canonical)
+        without = block["tool_use_id"] in self._without_id and self.state_of(block).get("id") is None
+        return None if without else self.result_id(block)

@@ -188,7 +188,7 @@ def _read_id(raw: Any, call: Item, _: Any) -> None:
 
 
 def _write_id(call: Item, writing: Writing, _: Path) -> Any:
-    wire_id = writing.call_id(call, writing.state_of(call))
+    wire_id = writing.known_call_id(call, writing.state_of(call))
     return ABSENT if wire_id is None else wire_id
 
 
@@ -272,7 +272,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if "provider_state" not in block and len(block) == 4:  # the usual call, on a straight way
         function = {"name": block["name"], "arguments": block["input"]}
-        wire_id = writing.call_id(block, NOTHING)
+        wire_id = writing.known_call_id(block, NOTHING)
         return {"function": function} if wire_id is None else {"id": wire_id, "function": function}
     return write_item(_CALL, block, writing, path)
 

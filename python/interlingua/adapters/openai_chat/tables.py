@@ -75,12 +75,6 @@ class Writing(Target):
         """Whether the item at hand takes a mark for the cache that it did not come with: parts of these roles do."""
         return self.place in ("user", "system")
 
-    def result_id(self, block: dict[str, Any]) -> str:
-        """The wire id that a result names."""
-        if self.same_origin and "provider_state" in block and (known_id := self.state_of(block).get("id")) is not None:
-            return known_id
-        return self.answered_id(block["tool_use_id"])
-
     def begin_with_ids(self, entries: list[Entry], marks: int) -> None:
         """Begins anew, behind these entries of the report and marks for the cache: all calls are written with ids."""
         self.loss.entries[:] = entries

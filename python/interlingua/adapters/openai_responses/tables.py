@@ -117,10 +117,3 @@ class Writing(Target):
         wire_id = super().call_id(block, {} if block["id"] in self.apart else state)
         self.named[wire_id] = kind
         return wire_id
-
-    def result_id(self, block: dict[str, Any]) -> str:
-        """The wire id that a result names."""
-        call = block["tool_use_id"]
-        if call not in self.calls and (known_id := self.state_of(block).get("id")) is not None:
-            return known_id
-        return self.answered_id(call)
