@@ -94,8 +94,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
-        code, message = no_place(block, writing)
-        return PART, writing.loss.block(path, block, code, "lost", message)
+        return PART, writing.placeholder_or_drop(block, path, no_place(block, writing))
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
@@ -402,8 +401,6 @@ SETTINGS: Final = frozenset(
     )
 )
 """All members by which some provider is asked for reasoning."""
-MERGED: Final = frozenset(("reasoning", "thinking", "chat_template_kwargs"))
-"""Those that are objects: what of them has no canonical word is an option, and both are written into one."""
 
 _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
     "reasoning_effort": ("reasoning_effort",),
