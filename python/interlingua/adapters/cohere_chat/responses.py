@@ -8,11 +8,12 @@ from uuid import UUID
 from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import Row, write_item
 from interlingua.adapters._kit import Wire, data_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, Counts, Place, Usage, count
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError

@@ -106,7 +106,7 @@ def report_citations(
 
     `written` are the blocks that the parts of the candidate say, with their positions.
     """
-    read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint, DERIVED_IDS))
+    read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint))
     cite(read, candidate, writing.endpoint)
     for (position, block), again in zip(written, read, strict=True):
         given, read_again = block.get("citations") or [], again.get("citations") or []

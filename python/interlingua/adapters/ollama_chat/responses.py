@@ -5,11 +5,12 @@ from typing import Any, Final
 from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import ABSENT, Member, Row, write_item
 from interlingua.adapters._kit import Wire, data_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, Counts, Place, count
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
-from interlingua.adapters.ollama_chat.tables import Reading, Writing, moment
+from interlingua.adapters.ollama_chat.tables import Writing, moment
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import ProviderError
@@ -117,16 +118,16 @@ def from_wire_response(
     body = answers.as_object(body, endpoint)
     if "message" not in body and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
-    reading = Reading(endpoint, ids, salt_of(body))
+    reading = Reading(endpoint, ids, call_prefix(body))
     response = assembled(body, reading)
     answers.keep_unusual(response, body, _body, reading, keep_message)
     return unwrap_answer_call(response), []
 
 
-def salt_of(body: Wire) -> str:
+def call_prefix(body: Wire) -> str:
     """What tells the calls without ids of this answer from those of others."""
     created = body.get("created_at")
-    return created if isinstance(created, str) else ""
+    return f"{created if isinstance(created, str) else ''}/"
 
 
 def assembled(body: Wire, reading: Reading) -> Response:

@@ -19,9 +19,10 @@ from interlingua.adapters._members import Members, whole
 from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai_members import effort, takes_reasoning
 from interlingua.adapters._openai_parts import INDEX
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, report_wish
 from interlingua.adapters._spelling import read_elements
-from interlingua.adapters.openai_chat.tables import Kept, Reading, Writing
+from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
 
 DETAILS: Final = "reasoning_details"

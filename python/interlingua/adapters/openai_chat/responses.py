@@ -8,9 +8,10 @@ from interlingua.adapters._items import Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, READ, TOTAL, Counts, Place
-from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint

@@ -11,10 +11,10 @@ from typing import Any, Final
 from interlingua.adapters._kit import Event, Wire, within
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
 from interlingua.adapters.openai_chat.responses import COUNTS, read_response
 from interlingua.adapters.openai_chat.stream_choices import Choice
-from interlingua.adapters.openai_chat.tables import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
