@@ -49,37 +49,24 @@ def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: s
 
 
 def keep_item(
-    item: Item,
-    raw: Any,
-    written: Any,
-    endpoint: Endpoint,
-    reported: list[Entry],
-    says: Item | None = None,
-    key: str = CAME,
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
-    `says` is what of the item the report is about, where that is not all of it; `key` tells two items of a wire apart that one
-    canonical item says.
+    `says` is what of the item the report is about, where that is not all of it.
     """
     if spellings := differences(raw, written):
         came = _came(spellings, item, written)
         if reported:
             came["reported"] = _imprint_of([item if says is None else says], reported)
-        _keep(item, came, endpoint, key)
+        _keep(item, came, endpoint)
 
 
 def put_back_item(
-    item: Item,
-    written: Any,
-    endpoint: Endpoint,
-    reported: list[Entry],
-    loss: Loss,
-    says: Item | None = None,
-    key: str = CAME,
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
-    came = came_of(item, endpoint, key)
+    came = came_of(item, endpoint)
     return written if came is None else _put_back(came, [item], written, reported, loss, says)
 
 
@@ -92,10 +79,10 @@ def _came(spellings: Spellings, item: Item, written: Item) -> Item:
     )
 
 
-def _keep(item: Item, came: Item, endpoint: Endpoint, key: str = CAME) -> None:
+def _keep(item: Item, came: Item, endpoint: Endpoint) -> None:
     if "provider_state" not in item:
         item["provider_state"] = endpoint.state()
-    item["provider_state"].setdefault("encoding", {})[key] = came
+    item["provider_state"].setdefault("encoding", {})[CAME] = came
 
 
 def _put_back(
@@ -356,12 +343,12 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
 # ---------------------------------------------------------------------------------------------- what is kept
 
 
-def came_of(item: Item, endpoint: Endpoint, key: str = CAME) -> Item | None:
+def came_of(item: Item, endpoint: Endpoint) -> Item | None:
     """What is kept of how an item came."""
     state: Item | None = item.get("provider_state")
     if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
         return None
-    found: Item | None = encoding.get(key)
+    found: Item | None = encoding.get(CAME)
     return found
 
 
@@ -378,12 +365,6 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     """Whether more of an item is put back than words and what says nothing."""
     came = came_of(item, endpoint)
     return came is not None and ("whole" in came or any("written" in kept for kept in came["spellings"].values()))
-
-
-def came_without(item: Item, endpoint: Endpoint) -> list[str]:
-    """The members that an item did not have when it was read, though it is written with them."""
-    spellings: Spellings = (came_of(item, endpoint) or _NOTHING).get("spellings") or {}
-    return [there[1:] for there, kept in spellings.items() if kept.get("raw") is None]
 
 
 def holds_only_encoding(item: Item) -> bool:
