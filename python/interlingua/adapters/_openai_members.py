@@ -11,11 +11,7 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import (
-    COUNT,
-    NUMBER,
-    OBJECT,
-    SWITCH,
-    TEXT,
+    Kind,
     Row,
     Rows,
     one_of,
@@ -39,7 +35,7 @@ _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> None:
+def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> Any:
     """A setting that is brought into the range of the wire; some models take none while they reason.
 
     `reasons` says whether the model will reason, where that is known.
@@ -50,8 +46,8 @@ def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: boo
     if not taken and (_reasons(writing) if reasons is None else reasons):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
-    else:
-        body[name] = value
+        return None
+    return value
 
 
 def _reasons(writing: Target) -> bool:
@@ -60,25 +56,10 @@ def _reasons(writing: Target) -> bool:
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
-def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
-    """A member that takes some words."""
-    if value in words:
-        body[name] = value
-    else:
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
-
-
-def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
-    """How long the answer should be."""
-    word(name, value, VERBOSITIES, body, writing)
-
-
-def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
+def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> Wire | None:
     """Texts that the provider keeps with the answer."""
     message = "the wire keeps texts of up to 512 characters under names of up to 64"
-    kept = kept_metadata(value, writing, _is_pair, message, _MOST_PAIRS)
-    if kept:
-        body[name] = kept
+    return kept_metadata(writing, _is_pair, message, _MOST_PAIRS) or None
 
 
 def _is_pair(key: str, item: Any) -> bool:
@@ -210,15 +191,15 @@ def is_named_schema(schema: Any) -> bool:
 
 
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=sampling),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=sampling),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "stream": Row(SWITCH, "stream", plain=()),
-    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS)),
-    "user": Row(TEXT, "user", plain=()),
-    "metadata": Row(OBJECT, "metadata", plain=_is_kept, write=metadata),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "stream": Row(Kind.SWITCH, "stream", plain=()),
+    "parallel_tool_calls": Row(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
+    "user": Row(Kind.TEXT, "user", plain=()),
+    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
 """The members that both wires spell alike."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {

@@ -15,16 +15,9 @@ from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
 from interlingua.adapters._members import (
-    ANYTHING,
-    COUNT,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXTS,
     Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -32,7 +25,6 @@ from interlingua.adapters._members import (
     model_to_wire,
     one_of,
     places,
-    put,
     read_model,
     whole,
     within_limit,
@@ -51,7 +43,7 @@ from interlingua.adapters._requests import (
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import FORMAT, kept_metadata, report_format, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
@@ -335,7 +327,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     _default_limit(body, writing)
     write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
-        _metadata_to_wire(body, writing)
+        message = "the target takes the id of the user only"
+        if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
+            body["metadata"] = kept
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
@@ -382,111 +376,82 @@ def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
 _THINKING: Final = (("type", "mode"), ("budget_tokens", "budget_tokens"), ("display", "display"))
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     if writing.stricter and not writing.same(name):
         why = f"API version {STRICTER_VERSION} has no {name}"
         writing.loss.drop((name,), "unsupported_model", "weakened", why)
-        return
+        return None
     budgeted = body.get("thinking", {}).get("type") == "enabled"
     tempered = writing.source.get("temperature") is not None
-    if (taken := sampling(name, value, budgeted, tempered, writing)) is not None:
-        body[name] = taken
+    return sampling(name, value, budgeted, tempered, writing)
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if stop := kept_stops(value, writing, fits=str.strip):
-        body["stop_sequences"] = stop
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool | None:
+    return None if writing.dialect.get("stream_in_body") is False else value
 
 
-def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    if writing.dialect.get("stream_in_body") is not False:
-        body["stream"] = value
-
-
-def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     control = writing.cache_mark("ephemeral", value, (name,))
-    if control is not None:
-        body["cache_control"] = control
-        if not writing.same(name):
-            writing.settle_lifetime(control, (name,), writing.short)
+    if control is not None and not writing.same(name):
+        writing.settle_lifetime(control, (name,), writing.short)
+    return control
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
-    path = ("response_format",)
+def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
+    path = (name,)
     schema = wanted_schema(wanted, writing)
     if schema is None:
-        return
+        return None
     if not can_be_enforced(schema):
         writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-        return
+        return None
     schema = enforced(schema, writing.loss, (*path, "schema"))
     report_format(wanted, writing, "schema")
-    put(body, "output_config", "format", {"type": "json_schema", "schema": schema})
-
-
-def _metadata_to_wire(body: Wire, writing: Writing) -> None:
-    metadata: dict[str, Any] = given("metadata", writing) or {}
-    message = "the target takes the id of the user only"
-    kept = kept_metadata(metadata, writing, _is_user_id, message, code="unsupported_field")
-    user = given("user", writing)
-    if user is not None:
-        if "user_id" in metadata:
-            writing.loss.drop(("user",), "unsupported_field", "weakened", "the metadata name the user already")
-        else:
-            kept["user_id"] = user
-            writing.loss.move(
-                ("user",), ("metadata", "user_id"), "unsupported_field", "representation", "the user's id"
-            )
-    if kept:
-        body["metadata"] = kept
+    return {"type": "json_schema", "schema": schema}
 
 
 def _is_user_id(name: str, value: Any) -> bool:
     return name == "user_id" and isinstance(value, str)
 
 
-def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if (word := known_tier(tier, ("auto", "standard_only"), "standard_only", writing)) is not None:
-        body["service_tier"] = word
-
-
 # ---------------------------------------------------------------------------------------------- rows
 
+_TIERS: Final = ("auto", "standard_only")
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
-    "top_k": Row(NUMBER, "top_k", plain=_is_top_k, write=_sampling),
-    "stream": Row(SWITCH, "stream", plain=(), write=_stream),
-    "stop_sequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
-    "metadata": Row(OBJECT, "metadata", plain=_is_user),
-    "service_tier": Row(TEXT, "service_tier", write=_service_tier),
-    "tools": Row(LIST, read=read_tools),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "top_k": Row(Kind.NUMBER, "top_k", plain=_is_top_k, write=_sampling),
+    "stream": Row(Kind.SWITCH, "stream", plain=(), write=_stream),
+    "stop_sequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
+    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_user),
+    "service_tier": Row(Kind.TEXT, "service_tier", write=word(_TIERS, "standard_only")),
+    "tools": Row(Kind.LIST, read=read_tools),
     "tool_choice": Row(
-        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
+        {"type": Row(Kind.TEXT), "name": Row(Kind.TEXT), "disable_parallel_tool_use": Row(Kind.SWITCH)},
         read=_read_choice,
         covers=("tool_choice", "parallel_tool_calls"),
         plain=_is_choice,
     ),
     "thinking": Row(
         {
-            "type": Row(TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": Row(COUNT, REASONING, parse=_budget_from_wire),
-            "display": Row(TEXT, REASONING, parse=wish("display")),
+            "type": Row(Kind.TEXT, REASONING, parse=wish("mode")),
+            "budget_tokens": Row(Kind.COUNT, REASONING, parse=_budget_from_wire),
+            "display": Row(Kind.TEXT, REASONING, parse=wish("display")),
         },
         plain=_is_adaptive,
     ),
     "output_config": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
-    "output_format": Row(OBJECT, FORMAT, _read_output_format),
-    "cache_control": Row(OBJECT, "cache", parse=cache_from_wire, write=_cache),
-    "anthropic_version": Row(ANYTHING, read=_read_version),
+    "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),
+    "cache_control": Row(Kind.OBJECT, "cache", parse=cache_from_wire, write=_cache),
+    "anthropic_version": Row(Kind.ANYTHING, read=_read_version),
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)

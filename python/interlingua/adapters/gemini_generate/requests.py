@@ -17,16 +17,9 @@ from interlingua.adapters._kit import (
     severity_of,
 )
 from interlingua.adapters._members import (
-    ANYTHING,
-    INTEGER,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXTS,
     Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -45,7 +38,16 @@ from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
-from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import (
+    FORMAT,
+    MOST_LOGPROBS,
+    kept_metadata,
+    report_bare,
+    report_format,
+    seed_within,
+    stops,
+    word,
+)
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
@@ -192,7 +194,7 @@ def _number(
         number = whole(value)
         return None if number is None or number < least else number
 
-    kind = NUMBER if least is None else INTEGER
+    kind = Kind.NUMBER if least is None else Kind.INTEGER
     return Row(kind, member, plain=(lowest, highest), parse=parse, write=write)
 
 
@@ -349,38 +351,26 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
 # -- sampling and limits
 
 
-def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if -SEEDS <= value < SEEDS:
-        put(body, _CONFIG, name, value)
-    else:
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-
-
-def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | None:
     if writing.source.get("logprobs"):
-        put(body, _CONFIG, "logprobs", within(name, value, 0, MOST_LOGPROBS, writing))
-    else:
-        severity = severity_of(name, value, "lost")
-        writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+        return within(name, value, 0, MOST_LOGPROBS, writing)
+    severity = severity_of(name, value, "lost")
+    writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+    return None
 
 
 _CONFIG: Final = "generationConfig"
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if kept := kept_stops(value, writing, MOST_STOPS):
-        put(body, _CONFIG, "stopSequences", kept)
-
-
 # -- reasoning
 
 
-def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
     if writing.lacks("supports_thinking", name):
         severity = "representation" if value.get("mode") == "disabled" else "weakened"
         writing.loss.drop((name,), "unsupported_model", severity, "the model does not think")
-        return
+        return None
     taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
@@ -391,9 +381,8 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Non
         wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
-    if wire:
-        put(body, _CONFIG, "thinkingConfig", wire)
     report_members(value, taken, writing, mode_counts=False)
+    return wire or None
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -428,44 +417,36 @@ def _level(word: str, writing: Writing) -> str:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
     """Asks for the form of the answer; what of it cannot be asked for is reported."""
     loss, path, kind = writing.loss, (name,), value["type"]
     if kind == "text":
-        for member in value:
-            if member != "type":
-                loss.drop((name, member), "unsupported_field", "representation", "free text has no such member")
-        return
+        report_bare(value, writing)
+        return None
     if kind == "json_schema" and "schema" not in value:
         loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
     if writing.lacks("supports_structured_output", name):
         loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return
-    put(body, _CONFIG, "responseMimeType", "application/json")
+        return None
     if kind == "json_schema" and "schema" in value:
-        put(body, _CONFIG, "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
+        put(body, "generationConfig", "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
     elif "schema" in value:
         loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     report_format(value, writing, "schema")
+    return "application/json"
 
 
 # -- service and labels
 
 
-def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    if (tier := known_tier(value, TIERS, "standard", writing)) is not None:
-        body["serviceTier"] = tier
-
-
-def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     taken = writing.dialect.get("labels") is True
     message = "the target keeps no such data with a request"
 
     def fits(label: str, text: Any) -> bool:
         return taken and type(text) is str and _is_label(label) and _is_label(text)
 
-    if kept := kept_metadata(value, writing, fits, message, code="unsupported_field"):
-        body["labels"] = kept
+    return kept_metadata(writing, fits, message, code="unsupported_field") or None
 
 
 def _is_label(text: str) -> bool:
@@ -479,10 +460,14 @@ def _is_label(text: str) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, covers=("model",)),
-    "tools": Row(LIST, read=_read_tools),
+    "model": Row(Kind.TEXT, read=_read_model, covers=("model",)),
+    "tools": Row(Kind.LIST, read=_read_tools),
     "toolConfig": Row(
-        {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
+        {
+            "functionCallingConfig": Row(
+                {"mode": Row(Kind.ANYTHING, plain=is_mode), "allowedFunctionNames": Row(Kind.ANYTHING)}
+            )
+        },
         read=_read_choice,
         covers=("tool_choice",),
     ),
@@ -495,20 +480,20 @@ _ROWS: Final[Rows] = {
             "frequencyPenalty": _number("frequency_penalty", -2, 1.99),
             "maxOutputTokens": _number("max_output_tokens", 1, None, least=0),
             "candidateCount": _number("n", 1, 8, least=1),
-            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=_seed),
+            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=seed_within(-SEEDS, SEEDS - 1)),
             "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
-            "stopSequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
-            "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
+            "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
+            "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
             "responseMimeType": Row(
-                TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
+                Kind.TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
             ),
-            "responseJsonSchema": Row(ANYTHING, FORMAT, _read_format, plain=is_taken),
-            "responseSchema": Row(OBJECT, FORMAT, _read_format),
+            "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
+            "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
                 {
-                    "includeThoughts": Row(SWITCH, plain=()),
-                    "thinkingBudget": Row(INTEGER, plain=(-1, None)),
-                    "thinkingLevel": Row(TEXT, plain=_is_level),
+                    "includeThoughts": Row(Kind.SWITCH, plain=()),
+                    "thinkingBudget": Row(Kind.INTEGER, plain=(-1, None)),
+                    "thinkingLevel": Row(Kind.TEXT, plain=_is_level),
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
@@ -516,8 +501,8 @@ _ROWS: Final[Rows] = {
             ),
         }
     ),
-    "serviceTier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
-    "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
+    "serviceTier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS, "standard")),
+    "labels": Row(Kind.OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
 _APART: Final = ("contents", "systemInstruction")
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))

@@ -11,17 +11,9 @@ from interlingua.adapters._kit import (
     report_replayable_state,
 )
 from interlingua.adapters._members import (
-    COUNT,
-    INTEGER,
-    LIST,
-    NUMBER,
     REASONING,
-    SWITCH,
-    SWITCH_OR_TEXT,
-    TEXT,
-    TEXT_OR_OBJECT,
-    TEXTS,
     Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -99,14 +91,13 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         options_to_wire(request, body, _OPTIONS, writing)
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:
     value = asked(value)
     if not value or refuses_reasoning(value, "thinking", writing):
-        return
+        return None
     think = _think(value)
-    if think is not None:
-        body["think"] = think
     report_wish(value, _think_from_wire(think) or NOTHING, writing)
+    return think
 
 
 _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
@@ -125,16 +116,15 @@ def _think(value: Mapping[str, Any]) -> bool | str | None:
     return True if mode is not None else None
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Any:
     if value["type"] == "text":
-        return
+        return None
     if writing.refuses("structured_output", name) and value["type"] == "json_schema":
         message = "the answer is asked for as a JSON object without a schema"
         writing.loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
-        body["format"] = "json"
-        return
+        return "json"
     schema = asked_schema(value, writing)
-    body["format"] = "json" if schema is None else schema
+    return "json" if schema is None else schema
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -198,24 +188,24 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
-    "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
-    "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
-    "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
+    "think": Row(Kind.SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
+    "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
-            "temperature": Row(NUMBER, "temperature", plain=()),
-            "top_p": Row(NUMBER, "top_p", plain=()),
-            "top_k": Row(NUMBER, "top_k", plain=()),
-            "min_p": Row(NUMBER, "min_p", plain=()),
-            "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
-            "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
-            "seed": Row(INTEGER, "seed", plain=()),
-            "stop": Row(TEXTS, "stop", plain=()),
+            "num_predict": Row(Kind.INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
+            "temperature": Row(Kind.NUMBER, "temperature", plain=()),
+            "top_p": Row(Kind.NUMBER, "top_p", plain=()),
+            "top_k": Row(Kind.NUMBER, "top_k", plain=()),
+            "min_p": Row(Kind.NUMBER, "min_p", plain=()),
+            "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=()),
+            "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=()),
+            "seed": Row(Kind.INTEGER, "seed", plain=()),
+            "stop": Row(Kind.TEXTS, "stop", plain=()),
         }
     ),
 }

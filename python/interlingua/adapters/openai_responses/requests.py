@@ -6,13 +6,9 @@ from typing import Any, Final
 from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import Wire, malformed
 from interlingua.adapters._members import (
-    COUNT,
-    LIST,
-    OBJECT,
     REASONING,
-    TEXT,
-    TEXT_OR_OBJECT,
     Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -39,8 +35,6 @@ from interlingua.adapters._openai_members import (
     schema_from_wire,
     schema_to_wire,
     takes_reasoning,
-    verbosity,
-    word,
 )
 from interlingua.adapters._openai_options import SHARED_MEMBERS, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
@@ -56,7 +50,7 @@ from interlingua.adapters._requests import (
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, named_format
+from interlingua.adapters._rules import FORMAT, named_format, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_responses.messages import (
@@ -170,59 +164,46 @@ def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
     return items
 
 
-def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
+def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
     value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    body["max_output_tokens"] = value
+    return value
 
 
-def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    if not value:
-        writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
-    else:
-        body["include"] = [LOGPROBS]
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str] | None:
+    if value:
+        return [LOGPROBS]
+    writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
+    return None
 
 
-def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
-
-
-def _verbosity(name: str, value: str, body: Wire, writing: Writing) -> None:
-    text: Wire = {}
-    verbosity(name, value, text, writing)
-    if text:
-        put(body, "text", name, value)
-
-
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
     value = asked(value)
     if not value or not takes_reasoning(name, writing):
-        return
+        return None
     written: dict[str, Any] = {}
-    wire: Wire = {}
-    if (word := effort(value, writing)) is not None:
-        written["effort"] = wire["effort"] = word
+    if (asked_for := effort(value, writing)) is not None:
+        written["effort"] = asked_for
     if value.get("display") == "summarized":
         written["display"] = value["display"]
-        wire["summary"] = "auto"
-    if wire:
-        body["reasoning"] = wire
+        put(body, name, "summary", "auto")
     report_wish(value, written, writing)
+    return asked_for
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
-            put(body, "text", "format", {"type": "text"})
+            return {"type": "text"}
         case "json":
-            put(body, "text", "format", {"type": "json_object"})
+            return {"type": "json_object"}
         case "json_schema":
-            put(body, "text", "format", {"type": "json_schema", **schema_to_wire(value, writing)})
+            return {"type": "json_schema", **schema_to_wire(value, writing)}
         case _:
-            pass
+            return None
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -338,24 +319,26 @@ def _without_logprobs(value: list[Any], _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "instructions": Row(TEXT, read=_never),
-    "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
-    "include": Row(LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
-    "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
+    "instructions": Row(Kind.TEXT, read=_never),
+    "max_output_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
+    "include": Row(Kind.LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
+    "tools": Row(Kind.LIST, read=_read_tools),
+    "tool_choice": Row(Kind.TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
     "text": Row(
         {
-            "verbosity": Row(TEXT, "verbosity", plain=one_of(VERBOSITIES), write=_verbosity),
-            "format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+            "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
+            "format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
         }
     ),
     "reasoning": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
-            "summary": Row(TEXT, REASONING, plain=(), parse=_summary_from_wire),
+            "effort": Row(Kind.TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
+            "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),
-    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
+    "service_tier": Row(
+        Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(SERVICE_TIERS, switch="service_tiers")
+    ),
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing, free=True, switches=SWITCHES)
