@@ -15,6 +15,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -22,7 +23,7 @@ from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, pointer
 
 Request = dict[str, Any]
-R = TypeVar("R")
+R = TypeVar("R", bound=Reading)
 W = TypeVar("W", bound=Writing)
 
 # ---------------------------------------------------------------------------------------------- types of members
@@ -173,9 +174,9 @@ class Members(Generic[R]):
 
     __slots__ = ("body", "endpoint", "options", "reading", "request", "words")
 
-    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
+    def __init__(self, body: Wire, reading: R) -> None:
         self.body = body
-        self.endpoint = endpoint
+        self.endpoint = reading.endpoint
         self.reading = reading
         self.request: Request = {}
         self.words: dict[str, Any] = {}
@@ -407,7 +408,7 @@ class Body:
     tools.
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
-    `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
+    `always` are members that it writes whatever is asked.
     `switches` names switches of a dialect, and by each the members that are not known to be plain at a provider that has it,
     beside those that the switch itself lists.
     """
@@ -420,7 +421,6 @@ class Body:
         writing: Callable[[Request, Endpoint, Loss], Writing],
         always: tuple[str, ...] = (),
         *,
-        free: bool = False,
         switches: Mapping[str, tuple[str, ...]] = NOTHING,
     ) -> None:
         self.rows = rows
@@ -428,7 +428,6 @@ class Body:
         self.write = write
         self.writing = writing
         self.always = always
-        self.free = free
         self.switches = switches
         # most members are of these types and plain whatever they say
         self._usual: dict[str, type] = {
@@ -508,7 +507,7 @@ class Body:
             elif name in self.apart:
                 if not value:
                     return False
-            elif not _is_plain(value, self.rows.get(name), body, self.free):
+            elif not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
@@ -578,16 +577,16 @@ def _has_no_effect(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
-def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
+def _is_plain(value: Any, row: Row | None, body: Wire) -> bool:
     if row is None:
-        return free and value is not None
+        return value is not None
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
         if row.plain is not None and not isinstance(row.plain, tuple):
             return row.plain(value, body)
         for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
-            if not _is_plain(item, row.kind.get(name), body, free):
+            if not _is_plain(item, row.kind.get(name), body):
                 return False
         return True
     plain = row.plain

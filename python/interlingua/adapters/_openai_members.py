@@ -1,6 +1,6 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
@@ -18,10 +18,9 @@ from interlingua.adapters._members import (
     read_model,
     within,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target
 from interlingua.adapters._reasoning import level_of
 from interlingua.adapters._rules import MOST_LOGPROBS, kept_metadata, top_logprobs
-from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
 
@@ -209,14 +208,6 @@ SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
     "service_tiers": ("service_tier",),
 }
 """The switches of both wires by which members are written otherwise than they may come."""
-
-
-def record_names(request: Request, encoding: dict[str, Any], called: Iterable[str], endpoint: Endpoint) -> None:
-    """Keeps the names of tools that do not fit, of a request that was just read; `called` are those of its calls."""
-    found = {tool["name"] for tool in request.get("tools") or ()}
-    found.update(called)
-    if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        encoding["names"] = sorted(names)
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

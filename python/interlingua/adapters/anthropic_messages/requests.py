@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, record_quirk
+from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
@@ -16,7 +16,6 @@ from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
     Members,
     Row,
@@ -24,22 +23,17 @@ from interlingua.adapters._members import (
     are_words,
     model_to_wire,
     one_of,
-    places,
     read_model,
     whole,
     within_limit,
-    write_members,
     wrong_member,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     unmeasured,
 )
@@ -88,37 +82,27 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     if "messages" not in body or type(body["messages"]) is not list:
         raise InvalidWire("messages must be a list", path="/messages")
-    members = _read_members(body, reading)
+    members = _TABLE.read(body, reading)
     messages: list[Any] = []
-    request: Request = {"messages": messages, **members.request}
-    encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     starts = messages_from_wire(body["messages"], reading, messages)
-    if "cache" in request:
-        reading.mark(request["cache"])
-    _address_from_wire(wire, request, encoding, endpoint)
-    if holds_nothing(messages[starts[0] :] if starts else []):
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
+    if "cache" in members.request:
+        reading.mark(members.request["cache"])
+    _address_from_wire(wire, members.request, members.words, endpoint)
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
     marks = (MARKS,) if reading.has_marks() else ()
-    keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
+    empty = holds_nothing(messages[starts[0] :] if starts else [])
+    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
         read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members: Members[Reading] = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", "system"))
-    return members
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -190,6 +174,10 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
 
 
+def _fits_name(name: str) -> bool:
+    return is_plain_name(name, LONGEST_TOOL_NAME)
+
+
 def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
@@ -253,7 +241,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         body["tools"] = tools
     turns.settle(body, read)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
@@ -325,15 +313,14 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
+    _TABLE.write(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         message = "the target takes the id of the user only"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
             body["metadata"] = kept
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
 _BETAS: Final = "anthropic_beta"
@@ -453,10 +440,16 @@ _ROWS: Final[Rows] = {
     "cache_control": Row(Kind.OBJECT, "cache", parse=cache_from_wire, write=_cache),
     "anthropic_version": Row(Kind.ANYTHING, read=_read_version),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
-_OPTIONS: Final = Options(_ROWS, _read_members, needed={name: name for name in ("thinking", "tool_choice")})
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "system", "tools"),
+    _members_to_wire,
+    Writing,
+    ("max_tokens",),
+    needed={"thinking": "thinking", "tool_choice": "tool_choice"},
+)
+wrong_type: Final = _TABLE.wrong_type
 
 
 # ---------------------------------------------------------------------------------------------- estimates

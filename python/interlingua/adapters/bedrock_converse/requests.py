@@ -24,7 +24,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
     Members,
     Row,
@@ -32,19 +31,14 @@ from interlingua.adapters._members import (
     are_words,
     is_number,
     one_of,
-    places,
     put,
-    write_members,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     unmeasured,
 )
@@ -159,10 +153,8 @@ def from_wire_request(
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
-    members = _read_members(body, reading)
-    encoding: dict[str, Any] = members.words
+    members = _TABLE.read(body, reading)
     messages: list[Any] = []
-    request: Request = {"messages": messages, **members.request}
     system = body.get("system")
     if system is not None and type(system) is not list:
         raise InvalidWire("system must be a list", path="/system")
@@ -174,26 +166,18 @@ def from_wire_request(
         starts = messages_from_wire(wires, reading, messages)
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
-    _address_from_wire(wire, request, endpoint)
-    if holds_nothing(messages[starts[0] :] if starts else []):
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if not request.get("tools") and reading.has_calls():
-        record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
-    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
+    _address_from_wire(wire, members.request, endpoint)
+    if not members.request.get("tools") and reading.has_calls():
+        record_quirk(members.request, members.words, "tools", "required_default", NAME)
     marks = (MARKS,) if reading.has_marks() else ()
-    keep_request(request, body, encoding, endpoint, _BODY, *marks)
+    empty = holds_nothing(messages[starts[0] :] if starts else [])
+    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members: Members[Reading] = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", "system"))
-    return members
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -254,6 +238,10 @@ def _nova_top_k(value: Any) -> Any:
     return None
 
 
+def _fits_name(name: str) -> bool:
+    return is_plain_name(name, LONGEST_TOOL_NAME)
+
+
 def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endpoint) -> None:
     """What the path says: the model, and whether to stream."""
     path = wire.get("path")
@@ -300,7 +288,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
     turns.settle(body, read)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_foreign_state(request, endpoint, loss, ())
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
@@ -378,9 +366,8 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         kept = kept_metadata(writing, _is_metadata, "the target takes short texts", _MOST_METADATA, user="user")
         if kept:
             body["requestMetadata"] = kept
-    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_options(request, body, writing)
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
@@ -489,10 +476,15 @@ _ROWS: Final[Rows] = {
     "serviceTier": Row({"type": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
     "requestMetadata": Row(Kind.OBJECT, "metadata"),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
-_OPTIONS: Final = Options(_ROWS, _read_members, needed={"toolConfig": "toolConfig"})
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "system", "toolConfig/tools"),
+    _members_to_wire,
+    Writing,
+    needed={"toolConfig": "toolConfig"},
+)
+wrong_type: Final = _TABLE.wrong_type
 
 
 # ---------------------------------------------------------------------------------------------- estimates

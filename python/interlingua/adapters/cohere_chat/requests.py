@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -14,27 +13,21 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
     Members,
     Row,
     Rows,
     model_to_wire,
     one_of,
-    places,
     read_model,
     whole,
-    write_members,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -82,7 +75,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(PATH, body)
@@ -97,10 +90,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     report_parallel(request, writing.loss)
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
 _MOST_STOPS: Final = 5
@@ -217,20 +209,14 @@ def from_wire_request(
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
     try:
-        members = _read_members(body, reading, "documents", "strict_tools")
+        members = _TABLE.read(body, reading, "documents", "strict_tools")
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
         raise malformed("the request") from problem
-    request = members.request
-    encoding: dict[str, Any] = {}
-    request["messages"] = messages
-    if not messages:
-        record_quirk(request, encoding, "messages", "empty_content", NAME)
     called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
-    keep_names(request, encoding, called, is_name)
-    facts, unusual = unmentioned_json(request, messages), "strict_tools" in members.options
-    keep_request(request, body, encoding, endpoint, _BODY, *facts, unusual=unusual)
+    facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
+    request = _TABLE.keep(members, messages, called, is_name, *facts, empty=not messages, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -239,12 +225,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading, *apart: str) -> Members[Reading]:
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", *apart))
-    return members
 
 
 def _read_strict(value: Any, members: Members[Reading]) -> None:
@@ -317,9 +297,5 @@ _ROWS: Final[Rows] = {
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
     "tool_choice": Row(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
-_PLACES: Final = places(_ROWS)
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(Kind.COUNT)})}
-"""What members must be; reasoning is read as a whole."""
-_BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing, free=True)
-wrong_type: Final = refuser(NAME, _TYPES)
+_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)
+wrong_type: Final = _TABLE.wrong_type

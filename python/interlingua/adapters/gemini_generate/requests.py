@@ -8,7 +8,6 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._estimates import Range, window
 from interlingua.adapters._kit import (
     Wire,
@@ -18,7 +17,6 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
     Members,
     Row,
@@ -27,17 +25,13 @@ from interlingua.adapters._members import (
     is_number,
     model_to_wire,
     one_of,
-    places,
     put,
     whole,
     within,
-    write_members,
-    wrong_member,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import nearest, report_members
-from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
+from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured
 from interlingua.adapters._rules import (
     FORMAT,
     MOST_LOGPROBS,
@@ -61,6 +55,7 @@ from interlingua.adapters.gemini_generate.contents import (
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
+    CAMEL,
     EFFORTS,
     MODEL_IN_PATH,
     MOST_STOPS,
@@ -124,17 +119,16 @@ def from_wire_request(
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
     contents_may, reading.unusual = reading.unusual, False
-    request = _read_members(body, reading).request
-    _address_from_wire(wire, body, endpoint, request, encoding)
-    request["messages"] = messages
-    if not contents:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    keep_names(request, encoding, reading.names, fits_name)
+    members = _TABLE.read(body, reading)
+    members.words.update(encoding)
+    encoding = members.words
+    _address_from_wire(wire, body, endpoint, members.request, encoding)
     if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
         messages, range(len(messages))
     ):
         encoding["call_first"] = True
-    keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
+    unusual = _is_unusual(members.request, body)
+    request = _TABLE.keep(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
@@ -146,12 +140,6 @@ def from_wire_request(
         read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members = Members(in_first_names(body, _ROWS, {}), reading.endpoint, reading)
-    members.read(_ROWS, _APART)
-    return members
 
 
 def _address_from_wire(
@@ -302,7 +290,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     contents_to_wire(request, body, writing)
     tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
     for name in ("contents", "tools"):
@@ -339,13 +327,12 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing, ("stream",))
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
-        if "cachedContent" in body and not _CACHED.isdisjoint(body):
-            del body["cachedContent"]
-            message = "the target takes a cache only in the place of instructions and tools"
-            writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
+    _TABLE.write(request, body, writing, ("stream",))
+    _TABLE.write_options(request, body, writing)
+    if "cachedContent" in body and not _CACHED.isdisjoint(body):
+        del body["cachedContent"]
+        message = "the target takes a cache only in the place of instructions and tools"
+        writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
 
 
 # -- sampling and limits
@@ -504,16 +491,27 @@ _ROWS: Final[Rows] = {
     "serviceTier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS, "standard")),
     "labels": Row(Kind.OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
-_APART: Final = ("contents", "systemInstruction")
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
+
+
+def _named(body: Wire) -> Wire:
+    return in_first_names(body, _ROWS, {})
+
+
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("contents", "systemInstruction", "tools"),
+    _members_to_wire,
+    Writing,
+    named=_named,
+    other_names=[name for name, first in CAMEL.items() if first in _ROWS],
+)
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    problem = wrong_member(NAME, options, _ROWS)
+    problem = _TABLE.wrong_type(options, encoding)
     if problem is not None and problem.path is not None:
         problem.path = path_as_sent(problem.path, encoding.get("snake") or {})
     return problem

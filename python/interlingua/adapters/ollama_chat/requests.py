@@ -12,25 +12,19 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
-    Members,
     Row,
     Rows,
     model_to_wire,
-    places,
     read_model,
     whole,
-    write_members,
     write_nothing,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -69,7 +63,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
@@ -84,11 +78,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
-    if "options" in request:
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:
@@ -141,11 +134,10 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     messages_may, reading.unusual = reading.unusual, False
-    request = _read_members(body, reading).request
-    request["messages"] = messages
+    members = _TABLE.read(body, reading)
     if body.get("stream") is None:  # the wire's own default
-        request["stream"] = True
-    keep_request(request, body, {}, endpoint, _BODY)
+        members.request["stream"] = True
+    request = _TABLE.keep(members, messages)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -154,12 +146,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages",))
-    return members
 
 
 def _limit_from_wire(value: Any) -> int | None:
@@ -209,7 +195,5 @@ _ROWS: Final[Rows] = {
         }
     ),
 }
-_PLACES: Final = places(_ROWS)
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",))
+wrong_type: Final = _TABLE.wrong_type

@@ -3,11 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_replayable_state
 from interlingua.adapters._members import (
     REASONING,
-    Body,
     Kind,
     Members,
     Row,
@@ -16,12 +14,10 @@ from interlingua.adapters._members import (
     is_number,
     model_to_wire,
     one_of,
-    places,
     report_absent,
     whole,
     within,
     within_limit,
-    write_members,
 )
 from interlingua.adapters._openai_members import (
     EFFORTS,
@@ -33,19 +29,17 @@ from interlingua.adapters._openai_members import (
     is_bare_format,
     is_choice,
     is_named_schema,
-    record_names,
     sampling,
     schema_from_wire,
     schema_to_wire,
 )
-from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._options import Options
+from interlingua.adapters._openai_writing import fits_name
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -103,7 +97,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
@@ -118,10 +112,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     effort_beside_tools(body, writing)
-    if "options" in request:
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
@@ -210,13 +203,18 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
-    members = _read_members(body, reading)
-    request, encoding = members.request, members.words
-    request["messages"] = messages
-    if not messages:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading.names.values(), endpoint)
-    keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
+    members = _TABLE.read(body, reading)
+    if body.get("stream") is True and "stream_options" not in body:
+        members.words["usage"] = "unasked"
+    facts = unmentioned_json(members.request, messages)
+    request = _TABLE.keep(
+        members,
+        messages,
+        reading.names.values(),
+        lambda name: fits_name(name, endpoint.dialect),
+        *facts,
+        empty=not messages,
+    )
     too_many = reading.breakpoints > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
@@ -227,18 +225,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body.get("tools") or body["functions"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    """The members of a request beside its messages.
-
-    A member of an unexpected type is no error: it goes to the options and back as it came.
-    """
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages",))
-    if body.get("stream") is True and "stream_options" not in body:
-        members.words["usage"] = "unasked"
-    return members
 
 
 def _read_if_there(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -374,13 +360,12 @@ _ROWS: Final[Rows] = {
     "stream": Row(Kind.SWITCH, "stream", plain=_is_stream, write=_stream),
     "stream_options": Row(Kind.ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(
+_TABLE: Final = Table(
+    NAME,
     _ROWS,
     ("messages", "tools", "functions"),
     _members_to_wire,
     Writing,
-    free=True,
     switches={
         **SWITCHES,
         "max_stop": ("stop",),
@@ -392,13 +377,7 @@ _BODY: Final = Body(
         "tool_choices_thinking": ("tool_choice",),
         "tool_choice_required": ("tool_choice",),
     },
-)
-
-
-_OPTIONS: Final = Options(
-    _ROWS,
-    _read_members,
-    SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
 )
-wrong_type: Final = refuser(NAME, _ROWS)
+wrong_type: Final = _TABLE.wrong_type
