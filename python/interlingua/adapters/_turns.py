@@ -92,11 +92,6 @@ class Writing(_writing.Writing):
         """A text of the writer's own on the wire."""
         return {"text": text}
 
-    def placeholder_or_drop(self, block: Item, path: Path, code: str, message: str) -> Item | None:
-        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
-        placeholder = self.loss.block(path, block, code, "lost", message)
-        return None if placeholder is None else self.text(placeholder["text"])
-
     def filler(self, where: Path, message: str) -> list[Item]:
         """What stands in an empty place that the wire does not take empty, which is reported."""
         self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)

@@ -13,6 +13,15 @@ Item = dict[str, Any]
 LONGEST_TOOL_NAME: Final = 64
 
 
+class Refused(Exception):
+    """A block that the target does not take: code and message of the report."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
 class Writing:
     """The endpoint that is written for, the report, and what was kept of the `source` (a request or an answer) when it was
     read.
@@ -67,6 +76,17 @@ class Writing:
     def reader(self) -> Any:
         """A reader of the wire that is written, for values that were kept as they came: each wire has its own."""
         raise NotImplementedError
+
+    # ------------------------------------------------------------------------------------------ what has no place
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
+    def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, refused.code, "lost", refused.message)
+        return None if placeholder is None else self.text(placeholder["text"])
 
     # ------------------------------------------------------------------------------------------ what was read
 

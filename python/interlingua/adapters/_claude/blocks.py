@@ -1,47 +1,20 @@
 """
-Blocks: where they may stand, whose reasoning goes back, the arguments of calls that are no object; and the members of items
-that both wires have, under names of their own (`_items`).
+Blocks: whose reasoning goes back, the arguments of calls that are no object; and the members of items that both wires have, under
+names of their own (`_items`).
 """
 
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item, named, string
+from interlingua.adapters._claude.values import THINKING_TYPES, Item, named, string
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._writing import Refused
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Path, pointer
-
-
-class Refused(Exception):
-    """A block that the target does not take: code and message of the report."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
-def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
-    """Code and message of the report for a block that has no form where it stands.
-
-    Raises `InvalidRequest` for a call or a result in a message of the wrong role.
-    """
-    match block["type"]:
-        case "tool_result":
-            raise InvalidRequest(
-                "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
-            )
-        case "tool_use" if place in (USER, SYSTEM):
-            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
-        case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
-        case _:
-            return "unknown_block", "a block that this version does not know"
-
+from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- reasoning
 

@@ -12,16 +12,15 @@ from interlingua.canonical.loss import Path, pointer
 class Reading(_reading.Reading):
     """What a reader carries on both wires.
 
-    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one. `spellings`: where in the
-    message at hand a text came otherwise than it is written. `toolsets`: the sets of the tools that are called, by the wire ids
-    of the calls. `tools`: for each definition of the request, the positions of the tools that it stands for.
+    `open`: the calls that wait for a result. `spellings`: where in the message at hand a text came otherwise than it is written.
+    `toolsets`: the sets of the tools that are called, by the wire ids of the calls. `tools`: for each definition of the request,
+    the positions of the tools that it stands for.
     """
 
-    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spellings", "tools", "toolsets")
+    __slots__ = ("_latest", "_marks", "_short", "open", "spellings", "tools", "toolsets")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
-        self.documents: set[str] = set()
         self.open: list[str] = []
         self.spellings: Spellings = {}
         self.toolsets: dict[str, str] = {}

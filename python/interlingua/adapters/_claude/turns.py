@@ -19,6 +19,7 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
 from interlingua.adapters._turns import has_content, messages_of, user_messages
 from interlingua.adapters._verbatim import Items, keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -154,7 +155,7 @@ class Turns(_turns.Turns[W]):
             index = written.pop()
             where = (*path, "content", index)
             why = "a turn that ends in reasoning is not taken back"
-            text = writing.placeholder_or_drop(blocks[index], where, "unsupported_block", why)
+            text = writing.placeholder_or_drop(blocks[index], where, Refused("unsupported_block", why))
             if text is not None:
                 content.append(text)
 

@@ -6,9 +6,7 @@ from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     FAILED,
     NAME,
-    Refused,
     call_id,
-    out_of_place,
     plain_call,
     refuse_thinking,
     result_id,
@@ -17,6 +15,8 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._messages import misplaced, no_place
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     REFUSED_CACHE,
@@ -191,7 +191,7 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -207,10 +207,12 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
             refuse_thinking(block, writing)
             return item_to_wire(_THINKING if kind == "thinking" else _REDACTED, block, writing, path)
-        case "opaque":
+        case "opaque" if writing.endpoint.owns(block):
             return opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
         case _:
-            raise Refused(*out_of_place(block, place, path))
+            raise no_place(block, writing)
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)

@@ -12,9 +12,7 @@ from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     NAME,
     NoMeaning,
-    Refused,
     call_id,
-    out_of_place,
     plain_call,
     refuse_thinking,
     result_id,
@@ -31,7 +29,8 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
-from interlingua.adapters._messages import OF_OPAQUE, report_verbatim
+from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
     Block,
@@ -222,7 +221,7 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -239,10 +238,12 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             refuse_thinking(block, writing)
             row = _THINKING if kind == "thinking" else _REDACTED
             return item_to_wire(row, "reasoningContent", block, writing, path)
-        case "opaque":
+        case "opaque" if writing.endpoint.owns(block):
             return _opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
         case _:
-            raise Refused(*out_of_place(block, place, path))
+            raise no_place(block, writing)
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -315,15 +316,13 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
-    if not writing.endpoint.owns(block):
-        raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.answers and not _may_stand(kind, place):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
-    report_verbatim(block, kind, writing, path, _OPAQUE)
+    native_item(block, kind, None, writing, path, _OPAQUE)
     writing.marked(value)
     return value
 

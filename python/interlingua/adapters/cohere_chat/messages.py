@@ -29,11 +29,11 @@ from interlingua.adapters._messages import (
 from interlingua.adapters._order import arranged, result_of
 from interlingua.adapters._spelling import LIST, Spellings, lone_text
 from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
     document_from_wire,
-    document_refused,
     document_to_wire,
     last_of_user,
 )
@@ -229,12 +229,12 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
     for index, block in enumerate(content):
         where = (*path, index)
         if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
-            if (refused := document_refused(block)) is not None:
-                code, why = refused
-                left = writing.loss.block(where, block, code, "lost", why)
+            try:
+                if (document := document_to_wire(block, where, writing)) is not None:
+                    writing.documents.append((int(path[1]), index, document))
+            except Refused as refused:
+                left = writing.placeholder_or_drop(block, where, refused)
                 parts += [] if left is None else [left]
-            elif (document := document_to_wire(block, where, writing)) is not None:
-                writing.documents.append((int(path[1]), index, document))
         elif (part := part_to_wire(block, where, writing, place)) is not None:
             parts.append(part)
     return parts

@@ -19,7 +19,8 @@ from interlingua.adapters._kit import (
     parse_arguments,
 )
 from interlingua.adapters._media import KINDS
-from interlingua.adapters._messages import OF_TEXT, report_beside, report_verbatim
+from interlingua.adapters._messages import OF_TEXT, misplaced, native_item, no_place, report_beside
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -43,7 +44,6 @@ from interlingua.adapters.gemini_generate.media import (
 from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- calls and results, from the wire
@@ -307,9 +307,11 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             reading.unusual = reading.unusual or not block["text"]
             return block
         case "inlineData":
-            return inline_from_wire(members, place, reading)
+            reading.unusual = reading.unusual or place == SYSTEM
+            return inline_from_wire(members, reading)
         case "fileData":
-            return file_from_wire(members, place, reading)
+            reading.unusual = reading.unusual or place == SYSTEM
+            return file_from_wire(members, reading)
         case "functionCall" if place == MODEL:
             return _call_from_wire(members, reading)
         case "functionResponse" if place == USER:
@@ -346,32 +348,30 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
-_BLOCKS: Final = frozenset((*KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
-
-
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    kind: str = block["type"]
-    match kind:
-        case "text":
-            return _text_to_wire(block, writing, path)
-        case "image" | "audio" | "video" | "document" if place != SYSTEM:
-            return medium_to_wire(block, place, writing, path)
-        case "tool_use" if place == MODEL:
-            return call_to_wire(block, writing, path)
-        case "thinking" if place == MODEL:
-            return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == MODEL:
-            return _foreign_thinking(block, writing, path)
-        case "opaque" if place != SYSTEM:
-            return _opaque_to_wire(block, place, writing, path)
-        case "tool_use" | "tool_result" if place != RESULT:
-            message = f"a {kind} does not stand in a message of this role"
-            raise InvalidRequest(message, path=pointer(path))
-        case _ if kind in _BLOCKS:
-            return writing.placeholder_or_drop(block, path, "unsupported_block", f"{kind} has no form in this place")
-        case _:
-            return writing.placeholder_or_drop(block, path, "unknown_block", "a block that this version does not know")
+    try:
+        match block["type"]:
+            case "text":
+                return _text_to_wire(block, writing, path)
+            case "image" | "audio" | "video" | "document" if place != SYSTEM:
+                return medium_to_wire(block, place, writing, path)
+            case "tool_use" if place == MODEL:
+                return call_to_wire(block, writing, path)
+            case "thinking" if place == MODEL and is_native_thinking(block, writing):
+                return _thinking_to_wire(block, writing, path)
+            case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
+                raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
+            case "thinking" | "redacted_thinking" if place == MODEL:
+                raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+            case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
+                return _opaque_to_wire(block, place, writing, path)
+            case "tool_use" | "tool_result" if place != RESULT:
+                raise misplaced(block, path, writing)
+            case _:
+                raise no_place(block, writing)
+    except Refused as refused:
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
@@ -388,10 +388,6 @@ def _report_empty(writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
 
 
-def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None:
-    return writing.placeholder_or_drop(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
-
-
 def is_native_thinking(block: Block, writing: Writing) -> bool:
     """Whether reasoning came from here; a block that says no origin has that of its message."""
     state = block.get("provider_state")
@@ -402,13 +398,7 @@ def is_native_thinking(block: Block, writing: Writing) -> bool:
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    text, signature = block["text"], block.get("signature")
-    if not is_native_thinking(block, writing):
-        if not signature and "provider_state" not in block:
-            message = "reasoning is only taken back from where it came"
-            return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
-        return _foreign_thinking(block, writing, path)
-    if not text and not signature:
+    if not block["text"] and not block.get("signature"):
         _report_empty(writing, path)
         return None
     return write_item(_THINKING, block, writing, path)
@@ -435,30 +425,15 @@ _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "func
 """Where alone the provider takes an item."""
 
 
-def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    if not writing.endpoint.owns(block):
-        return writing.placeholder_or_drop(
-            block, path, "foreign_state", "an item of another provider has no meaning here"
-        )
-    if not block["value"]:
-        return writing.placeholder_or_drop(block, path, "empty_content", "the target takes no empty part")
-    value: Wire = dict(block["value"])
+def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
+    value: Wire = block["value"]
     kind = kind_of(value)
-    if _is_out_of_place(block, kind, place, writing):
-        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
-    report_verbatim(block, kind, writing, path)
-    return value
-
-
-def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> bool:
-    """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
-    if place != _PLACES.get(kind, place):
-        return True
-    if place == RESULT and kind not in ("inlineData", "fileData"):
-        return True
-    if kind not in DATA:
-        return False
-    return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
+    if not value:
+        raise Refused("empty_content", "the target takes no empty part")
+    if place != _PLACES.get(kind, place) or (place == RESULT and kind not in ("inlineData", "fileData")):
+        raise Refused("unsupported_block", "the item has no form in this place")
+    read = block_from_part(value, place, writing.reader()) if kind in DATA else None
+    return dict(native_item(block, kind, read, writing, path))
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:

@@ -32,7 +32,8 @@ from interlingua.adapters._messages import (
 from interlingua.adapters._order import arranged, result_of
 from interlingua.adapters._spelling import Spellings, read_elements
 from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spellings
-from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
@@ -132,38 +133,46 @@ def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writi
 def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Members:
     """The blocks where they stand on the wire; reports those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
-    assistant = role == "assistant"
     for index, block in enumerate(content):
-        where = (*path, index)
-        refused: tuple[str, str] | None = None
-        match block["type"]:
-            case "text":
-                if len(block) > 2:
-                    report_beside(block, OF_TEXT, writing, where)
-                members["content"].append((index, block["text"]))
-            case "document" if (
-                not assistant and (text := document_as_text(block, where, writing.loss, takes_bytes=False)) is not None
-            ):
-                report_beside(text, OF_TEXT, writing, where)
-                members["content"].append((index, text["text"]))
-            case "image" if (refused := image_refused(block, writing, answer=answer)) is None:
-                members["images"].append((index, image_to_wire(block, where, writing)))
-            case "tool_use" if assistant:
-                members[CALLS].append((index, call_to_wire(block, where, writing)))
-            # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
-            case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
-                report_beside(block, OF_THINKING, writing, where)
-                members["thinking"].append((index, block["text"]))
-            case "opaque" if (item := _raw_item(block, role, writing)) is not None:
-                report_beside(block, OF_OPAQUE, writing, where)
-                members[block["kind"]].append((index, item[0]))
-            case "tool_use" | "tool_result" if role != "tool":
-                raise misplaced(block, where, writing)
-            case _:
-                code, why = refused or no_place(block, writing)
-                if (left := writing.loss.block(where, block, code, "lost", why)) is not None:
-                    members["content"].append((index, left["text"]))
+        try:
+            member, said = _sorted_block(block, (*path, index), role, writing, answer=answer)
+        except Refused as refused:
+            left = writing.placeholder_or_drop(block, (*path, index), refused)
+            if left is None:
+                continue
+            member, said = "content", left["text"]
+        members[member].append((index, said))
     return members
+
+
+def _sorted_block(block: Block, path: Path, role: str, writing: Writing, *, answer: bool) -> tuple[str, Any]:
+    """The member that a block belongs to, and what it is there. Raises `Refused` for one that has no place."""
+    assistant = role == "assistant"
+    match block["type"]:
+        case "text":
+            if len(block) > 2:
+                report_beside(block, OF_TEXT, writing, path)
+            return "content", block["text"]
+        case "document" if (
+            not assistant and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
+        ):
+            report_beside(text, OF_TEXT, writing, path)
+            return "content", text["text"]
+        case "image":
+            return "images", image_to_wire(block, path, writing, answer=answer)
+        case "tool_use" if assistant:
+            return CALLS, call_to_wire(block, path, writing)
+        # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
+        case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
+            report_beside(block, OF_THINKING, writing, path)
+            return "thinking", block["text"]
+        case "opaque" if (item := _raw_item(block, role, writing)) is not None:
+            report_beside(block, OF_OPAQUE, writing, path)
+            return block["kind"], item[0]
+        case "tool_use" | "tool_result" if role != "tool":
+            raise misplaced(block, path, writing)
+        case _:
+            raise no_place(block, writing)
 
 
 def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:

@@ -93,8 +93,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
-        code, message = no_place(block, writing)
-        return PART, writing.loss.block(path, block, code, "lost", message)
+        return PART, writing.placeholder_or_drop(block, path, no_place(block, writing))
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]

@@ -168,6 +168,10 @@ class Writing(Target):
         """A reader of this wire."""
         return Reading(self.endpoint, DERIVED_IDS)
 
+    def text(self, text: str) -> dict[str, Any]:
+        """A text of the writer's own on the wire."""
+        return {"type": "input_text", "text": text}
+
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
         kind = self.calls[block["id"]] = block.get("kind") or "function"
