@@ -14,8 +14,8 @@ from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
-from interlingua.adapters._reading import Reading
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint

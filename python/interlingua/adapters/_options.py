@@ -60,12 +60,8 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
     """Writes an option where a member of the request stands, or may stand, unless it changes what that says."""
     made = {**body, name: _beside(body.get(name), value)}
     before = wire.read(body, writing.reader())
-    try:
-        read = wire.read(made, writing.reader())
-        wins = not _holds(read.request, before.request)
-    except InvalidWire:
-        wins = True
-    if wins:
+    read = _read(made, wire, writing)
+    if read is None or not _holds(read.request, before.request):
         writing.loss.drop(path, "combination", "weakened" if value else "representation", _MEMBER_WINS)
         return
     _report_left(value, read.options.get(name), body.get(name), path, writing.loss)
@@ -80,6 +76,14 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
         for part, item in found.items():
             if part not in known:
                 writing.loss.replace((member, part), item, "combination", "representation", _READ_BACK)
+
+
+def _read(body: Wire, wire: Options, writing: Writing) -> Members[Any] | None:
+    """The members of a body; None where they cannot be read."""
+    try:
+        return wire.read(body, writing.reader())
+    except InvalidWire:
+        return None
 
 
 _MEMBER_WINS: Final = "another member of the request says it already"
