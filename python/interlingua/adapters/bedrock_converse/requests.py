@@ -167,9 +167,9 @@ def from_wire_request(
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, members.request, endpoint)
-    if not members.request.get("tools") and reading.has_calls():
+    if not members.request.get("tools") and reading.calls:
         record_quirk(members.request, members.words, "tools", "required_default", NAME)
-    marks = (MARKS,) if reading.has_marks() else ()
+    marks = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
     request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty)
     if may_differ(reading.unusual):

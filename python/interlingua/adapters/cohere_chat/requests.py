@@ -22,6 +22,7 @@ from interlingua.adapters._members import (
     read_model,
     whole,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -38,7 +39,7 @@ from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name
 from interlingua.adapters.cohere_chat.tools import (
     choice_from_wire,
     choice_to_wire,

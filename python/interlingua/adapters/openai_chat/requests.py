@@ -36,6 +36,7 @@ from interlingua.adapters._openai_members import (
 from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import fits_name
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._requests import (
     Table,
     body_of,
@@ -57,7 +58,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     settings_from_wire,
     settings_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -210,12 +211,12 @@ def from_wire_request(
     request = _TABLE.keep(
         members,
         messages,
-        reading.names.values(),
+        reading.names,
         lambda name: fits_name(name, endpoint.dialect),
         *facts,
         empty=not messages,
     )
-    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
     if messages_may or tools_may:

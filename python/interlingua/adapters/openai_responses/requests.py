@@ -240,7 +240,7 @@ def from_wire_request(
     if reading.found and (gave := found_from_wire(reading.found, request.get("tools") or [], reading)):
         request["tools"] = [*request.get("tools", ()), *gave]
         found = len(gave)
-    if reading.breakpoints > MOST_BREAKPOINTS:
+    if reading.marks > MOST_BREAKPOINTS:
         reading.unusual = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
