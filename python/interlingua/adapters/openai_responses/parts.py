@@ -43,9 +43,9 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     try:
         match block["type"]:
             case "text":
-                return _text_to_wire(block, path, writing)
+                return write_item(_WORDS, block, writing, path)
             case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
-                return _text_to_wire(words, path, writing)
+                return write_item(_WORDS, words, writing, path)
             case "image" | "document" as kind:
                 refuse_kind(block, writing)
                 sent = sent_as(block, located_for(block, _TAKES, writing), writing.loss, path)
@@ -60,12 +60,6 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
 
 
 _TAKES: Final = (WEB, BYTES, FILE)
-
-
-def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    if len(block) == 2:
-        return {"type": "input_text", "text": block["text"]}
-    return write_item(_WORDS, block, writing, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
