@@ -130,7 +130,7 @@ class CacheMark:
             encoding["cache"] = name
             del fields[name]
             if name == BREAKPOINT:
-                reading.breakpoints += 1
+                reading.marks += 1
                 if ttl is not None and ttl not in _TTLS:
                     reading.unusual = True
             return

@@ -85,14 +85,15 @@ def call_id(wire: str) -> Member:
         item["id"] = reading.call(string(raw))
         item["provider_state"]["id"] = raw
 
-    return Member(wire, ("id",), read, lambda item, writing, path: writing.call_id(item, path), needed=True)
+    return Member(
+        wire, ("id",), read, lambda item, writing, path: writing.call_id(item, writing.state_of(item)), needed=True
+    )
 
 
 def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:
     """A call as nearly all are, which holds an id, a name and an object alone."""
     state = reading.state(id=string(wire_id))
-    reading.names.add(named(name))
-    call = reading.call(wire_id)
+    call = reading.call(wire_id, named(name))
     return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
 
 
@@ -100,11 +101,9 @@ def result_id(wire: str) -> Member:
     """The id of the call that a result answers; that of a result without a call is kept."""
 
     def read(raw: Any, item: Item, reading: Reading) -> None:
-        canonical = reading.result(string(raw))
-        if canonical is None:
-            canonical = reading.orphan(raw)
-            item["provider_state"] = reading.state(id=raw)
-        item["tool_use_id"] = canonical
+        item["tool_use_id"], unknown = reading.result(string(raw))
+        if unknown is not None:
+            item["provider_state"] = reading.state(id=unknown)
 
     return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
 

@@ -55,6 +55,8 @@ def messages_from_wire(
             where: Path = ("messages", position, "role")
             raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
         first = len(messages)
+        if role == ASSISTANT != previous:
+            reading.turn()
         blocks = content(wire.get("content"), role, reading, ("messages", position, "content"))
         if role == USER:
             messages += user_messages(blocks, reading)

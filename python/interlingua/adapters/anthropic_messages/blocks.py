@@ -146,12 +146,13 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
     if reading.toolsets:
         block = without_name(block, reading)
     content = block.get("content")
-    if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
-        result: Block = {"type": "tool_result", "tool_use_id": answered}
-        if type(content) is list:  # most results
+    if len(block) == 3 and content:
+        call, unknown = reading.result(string(block["tool_use_id"]))
+        result: Block = {"type": "tool_result", "tool_use_id": call}
+        if type(content) is list and unknown is None:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and not content.isspace():
+        if type(content) is str and unknown is None and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
@@ -215,7 +216,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     plain = len(block) == 4 if state is None else (len(block) == 5 and is_bare(state))
     if plain and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings:  # most calls
-        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, path)
+        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, writing.state_of(block))
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)
 

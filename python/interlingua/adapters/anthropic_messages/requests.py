@@ -113,7 +113,7 @@ def from_wire_request(
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
-    marks = (MARKS,) if reading.has_marks() else ()
+    marks = (MARKS,) if reading.marks else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)

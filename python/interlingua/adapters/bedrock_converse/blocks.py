@@ -45,7 +45,6 @@ from interlingua.adapters.bedrock_converse.items import (
 from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -226,7 +225,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
         name = writing.written_tool_name(block["name"], path)
-        call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
+        call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:
         wire = write_item(_TOOL_USE, block, writing, path)
@@ -302,7 +301,7 @@ def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> W
 
 def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
     """Whether an item is read as an opaque block again."""
-    reading = Reading(writing.endpoint, DERIVED_IDS)
+    reading = Reading(writing.endpoint)
     if value.get("cachePoint") is not None:
         return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
     try:

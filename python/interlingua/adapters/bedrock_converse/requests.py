@@ -183,10 +183,10 @@ def from_wire_request(
     _address_from_wire(wire, request, endpoint)
     if holds_nothing(messages[starts[0] :] if starts else []):
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if not request.get("tools") and reading.has_calls():
+    if not request.get("tools") and reading.calls:
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
     keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
-    marks = (MARKS,) if reading.has_marks() else ()
+    marks = (MARKS,) if reading.marks else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)

@@ -10,9 +10,10 @@ from typing import Any, Final
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_item
 from interlingua.adapters._kit import arguments_text, parse_arguments
 from interlingua.adapters._media import TEXT, Medium, sent_as, words_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.adapters._writing import Refused
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -72,7 +73,8 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("id")
     block["provider_state"]["id"] = raw
-    reading.document(raw)
+    reading.unusual = reading.unusual or raw in reading.documents  # of one id one is written
+    reading.documents.add(raw)
 
 
 def _read_data(raw: Any, block: Block, reading: Reading) -> None:

@@ -11,10 +11,10 @@ from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
 from interlingua.adapters._messages import misplaced, native_item, no_place
 from interlingua.adapters._openai_parts import address, located_for
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
-from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.adapters.cohere_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -153,7 +153,7 @@ def is_native_item(block: Block, place: str, writing: Writing) -> bool:
         return False
     if block.get("kind") == CALLS:
         return place == ASSISTANT
-    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
+    value, reading = block["value"], Reading(writing.endpoint)
     try:
         return bool(value["type"] == block.get("kind") and part_from_wire(value, reading, place)["type"] == "opaque")
     except (KeyError, TypeError):

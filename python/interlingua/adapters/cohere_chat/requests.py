@@ -36,6 +36,7 @@ from interlingua.adapters._members import (
     write_members,
 )
 from interlingua.adapters._options import Options, options_to_wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -54,7 +55,7 @@ from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name
 from interlingua.adapters.cohere_chat.tools import (
     choice_from_wire,
     choice_to_wire,

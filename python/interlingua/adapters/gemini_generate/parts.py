@@ -102,7 +102,7 @@ def _call_from_wire(part: Wire, reading: Reading) -> Block:
     """A `functionCall`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     block = read_item(_CALL, part, {"type": "tool_use", "input": {}}, reading)
     wire_id = part["functionCall"].get("id")
-    block["id"] = reading.call(block["name"], wire_id or None)
+    block["id"] = reading.call(wire_id or None, block["name"])
     return block
 
 
@@ -117,10 +117,10 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
         reading.unusual = reading.unusual or not item["parts"]
-    canonical, call_id, call_name = reading.result(name, wire_id or None)
-    if call_name is None:
+    canonical, _ = reading.result(wire_id or None, name)
+    if canonical not in reading.calls:
         encoding["name"] = name  # which no call says
-    if call_name != name or call_id != wire_id or type(item.get("response")) is not dict:
+    if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
         reading.unusual = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
@@ -258,12 +258,13 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
     if place == MODEL and type(call := part.get("functionCall")) is dict and len(call) == 2:
         name, arguments = call.get("name"), call.get("args")
         if type(name) is str and name and type(arguments) is dict:
-            return {"type": "tool_use", "id": reading.call(name, None), "name": name, "input": arguments}
+            return {"type": "tool_use", "id": reading.call(None, name), "name": name, "input": arguments}
     elif place == USER and type(answer := part.get("functionResponse")) is dict and len(answer) == 2:
         name, response = answer.get("name"), answer.get("response")
         if type(name) is str and type(response) is dict and len(response) == 1:
             text = response.get("result")
-            if type(text) is str and (call_id := reading.plain_result(name)) is not None:
+            if type(text) is str and reading.open and reading.calls[reading.open[0]] == (None, name):
+                call_id, _ = reading.result(None, name)
                 return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
     return None
 

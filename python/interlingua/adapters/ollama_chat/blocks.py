@@ -17,8 +17,9 @@ from interlingua.adapters._media import (
     source_of,
 )
 from interlingua.adapters._messages import report_beside
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._writing import Refused
-from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import IMAGES, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]

@@ -33,6 +33,7 @@ from interlingua.adapters._members import (
     write_nothing,
 )
 from interlingua.adapters._options import Options, options_to_wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     body_of,
@@ -48,7 +49,7 @@ from interlingua.adapters._structured import extract_format
 from interlingua.adapters._tools import report_unmade
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint

@@ -18,7 +18,7 @@ from interlingua.adapters._citations import (
     with_origin,
 )
 from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, text, write_item
-from interlingua.adapters._kit import Wire, keep_spelling, within
+from interlingua.adapters._kit import Wire, keep, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
     FILE,
@@ -34,11 +34,12 @@ from interlingua.adapters._media import (
 )
 from interlingua.adapters._messages import OF_MESSAGE, fill, finish, native_item, no_place
 from interlingua.adapters._openai_parts import CacheMark, address, detail, file_name, located_for
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import Spellings, lone_text
 from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
-from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Writing
 from interlingua.canonical import json
 from interlingua.canonical.loss import Path
 
@@ -392,7 +393,9 @@ def finish_reading(
         MARK.read(kept.fields, read, kept.places, reading)
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
-    reading.mark(read, kept.fields, kept.places)
+    if kept.fields or kept.places:
+        read["provider_state"] = reading.state()
+        keep(read["provider_state"], kept.fields, kept.places)
     return keep_places(read, kept.spellings, word, reading)
 
 

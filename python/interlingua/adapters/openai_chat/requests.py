@@ -53,6 +53,7 @@ from interlingua.adapters._openai_members import (
 from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._options import Options
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._requests import (
     body_of,
     keep_request,
@@ -75,7 +76,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     settings_from_wire,
     settings_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -241,9 +242,9 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading.names.values(), endpoint)
+    record_names(request, encoding, reading.names, endpoint)
     keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
-    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
     if messages_may or tools_may:

@@ -21,6 +21,7 @@ from interlingua.adapters._messages import (
     report_empty,
     report_order,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spellings, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters._writing import Refused
@@ -53,7 +54,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, Reading, Writing
+from interlingua.adapters.openai_chat.tables import FILLER, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -503,4 +504,4 @@ def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Re
         return
     reading.turn()
     name = legacy["name"]
-    blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
+    blocks.append(legacy_call(legacy, reading.call(None, name), reading))

@@ -231,7 +231,7 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
     value, writing, path = block["value"], turn.writing, (*turn.path, "content", index)
     reading = Reading(writing.endpoint)
-    reading.named = writing.named
+    reading.kinds = writing.named
     canonical: str | None = None
     if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
@@ -586,7 +586,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         name = joined(namespace, name)
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)
-    state = block["provider_state"] = reading.call_state(call_id)
+    state = block["provider_state"] = reading.state(id=call_id)
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
@@ -627,7 +627,7 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> 
     form = FORMS[name]
     if form.filled:
         arguments = {argument: value for argument, value in arguments.items() if value is not None}
-    state = reading.call_state(call_id)
+    state = reading.state(id=call_id)
     keep_spelling(state, BUILT_IN, name)
     block: Block = {
         "type": "tool_use",

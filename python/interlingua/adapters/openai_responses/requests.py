@@ -267,7 +267,7 @@ def from_wire_request(
         found = len(gave)
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if reading.breakpoints > MOST_BREAKPOINTS:
+    if reading.marks > MOST_BREAKPOINTS:
         reading.unusual = True
     record_names(request, encoding, reading.names, endpoint)
     asking = messages[1:] if isinstance(instructions, str) else messages
