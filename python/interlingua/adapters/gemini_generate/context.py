@@ -25,10 +25,10 @@ class Reading(_reading.Reading):
     `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
     `offered` are the positions of the tools that each item of the wire holds.
     `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
-    `unsigned`: a step of the current turn begins with a call that has no signature.
+    `unsigned`: a step of the current turn begins with a call that has no signature. `model` is the one that is asked, if known.
     """
 
-    __slots__ = ("_waiting", "offered", "prefix", "silent", "unsigned")
+    __slots__ = ("_waiting", "model", "offered", "prefix", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
         super().__init__(endpoint, ids)
@@ -36,6 +36,7 @@ class Reading(_reading.Reading):
         self.offered: list[range] = []
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
+        self.model = ""
         self._waiting: list[tuple[str | None, str, str]] = []
 
     def turn(self) -> None:
