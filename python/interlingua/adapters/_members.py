@@ -554,7 +554,7 @@ class Body:
 
     def _covered_by(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
-        covered: tuple[str, ...] = ()
+        covered: tuple[str, ...] = ("messages",) if place == self.apart[0] else ()
         rows: Any = self.rows
         for step in place.split("/"):
             row: Row | None = rows.get(step) if type(rows) is dict else None

@@ -39,7 +39,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
-from interlingua.adapters._options import lay_over
+from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
@@ -96,8 +96,7 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     if "messages" not in body or type(body["messages"]) is not list:
         raise InvalidWire("messages must be a list", path="/messages")
-    members: Members[Reading] = Members(body, endpoint, reading)
-    members.read(_ROWS, _APART)
+    members = _read_members(body, reading)
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
     encoding: dict[str, Any] = {}
@@ -109,15 +108,12 @@ def from_wire_request(
     _address_from_wire(wire, request, encoding, endpoint)
     if holds_nothing(messages[starts[0] :] if starts else []):
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    for name in _SETTINGS:
-        if name in members.options and members.options[name] == _without_nulls(body[name]):
-            record_quirk(request, encoding, f"options/{name}", "combination", endpoint.adapter)
     keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
-    marks = (MARKS,) if reading.has_marks() else ()
+    marks = (MARKS,) if reading.marks else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
@@ -127,7 +123,10 @@ def from_wire_request(
     return extract_format(request), []
 
 
-_APART: Final = ("messages", "system")
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
+    members: Members[Reading] = Members(body, reading.endpoint, reading)
+    members.read(_ROWS, ("messages", "system"))
+    return members
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -340,10 +339,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
     if request.get("options"):
-        lay_over(body, _ROWS, _SETTINGS, writing)
-
-
-_SETTINGS: Final = ("thinking", "tool_choice")
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 _BETAS: Final = "anthropic_beta"
@@ -494,6 +490,7 @@ _ROWS: Final[Rows] = {
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
+_OPTIONS: Final = Options(_ROWS, _read_members, needed={name: name for name in ("thinking", "tool_choice")})
 wrong_type: Final = refuser(NAME, _ROWS)
 
 

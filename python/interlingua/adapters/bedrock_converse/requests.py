@@ -42,7 +42,7 @@ from interlingua.adapters._members import (
     put,
     write_members,
 )
-from interlingua.adapters._options import lay_over
+from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
@@ -165,8 +165,7 @@ def from_wire_request(
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
-    members: Members[Reading] = Members(body, endpoint, reading)
-    members.read(_ROWS, _APART)
+    members = _read_members(body, reading)
     encoding: dict[str, Any] = members.words
     messages: list[Any] = []
     request: Request = {"messages": messages, **members.request}
@@ -184,10 +183,10 @@ def from_wire_request(
     _address_from_wire(wire, request, endpoint)
     if holds_nothing(messages[starts[0] :] if starts else []):
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if not request.get("tools") and reading.has_calls():
+    if not request.get("tools") and reading.calls:
         record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
     keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
-    marks = (MARKS,) if reading.has_marks() else ()
+    marks = (MARKS,) if reading.marks else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
@@ -197,7 +196,10 @@ def from_wire_request(
     return extract_format(request), []
 
 
-_APART: Final = ("messages", "system")
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
+    members: Members[Reading] = Members(body, reading.endpoint, reading)
+    members.read(_ROWS, ("messages", "system"))
+    return members
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -386,10 +388,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         _metadata_to_wire(body, writing)
     write_members(request, body, _PLACES, writing, _WRITTEN_APART)
     if request.get("options"):
-        lay_over(body, _ROWS, _SETTINGS, writing)
-
-
-_SETTINGS: Final = ("toolConfig",)
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
@@ -531,6 +530,7 @@ _ROWS: Final[Rows] = {
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
+_OPTIONS: Final = Options(_ROWS, _read_members, needed={"toolConfig": "toolConfig"})
 wrong_type: Final = refuser(NAME, _ROWS)
 
 

@@ -35,7 +35,8 @@ from interlingua.adapters._members import (
     whole,
     write_members,
 )
-from interlingua.adapters._options import lay_over
+from interlingua.adapters._options import Options, options_to_wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
@@ -54,7 +55,7 @@ from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, PATH, Reading, Writing, is_name
+from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name
 from interlingua.adapters.cohere_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -64,7 +65,7 @@ from interlingua.adapters.cohere_chat.tools import (
 )
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -109,7 +110,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     write_members(request, body, _PLACES, writing)
     report_parallel(request, writing.loss)
     if request.get("options"):
-        lay_over(body, _OPTIONS, (), writing)
+        options_to_wire(request, body, _OPTIONS, writing)
 
 
 _MOST_STOPS: Final = 5
@@ -251,9 +252,8 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
-    members = Members(body, endpoint, reading)
     try:
-        members.read(_ROWS, _APART)
+        members = _read_members(body, reading, "documents", "strict_tools")
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
@@ -275,6 +275,12 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
+
+
+def _read_members(body: Wire, reading: Reading, *apart: str) -> Members[Reading]:
+    members = Members(body, reading.endpoint, reading)
+    members.read(_ROWS, ("messages", *apart))
+    return members
 
 
 def _read_strict(value: Any, members: Members[Reading]) -> None:
@@ -301,14 +307,13 @@ def _read_documents(value: Any, messages: list[dict[str, Any]], members: Members
         members.request["options"] = {NAME: members.options}
 
 
-def _have_place(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Whether documents among the options would be read as those of a message."""
-    asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
-    return documents_from_wire(value, False, asked_by[:1], members.reading)
-
-
-def _is_covered(name: str, value: Any, members: Members[Reading]) -> bool:
-    return True  # by messages and tools
+def _is_no_option(name: str, value: Any, members: Members[Reading]) -> bool:
+    """Refuses options that would be read as part of tools, or as documents of a message."""
+    if name == "documents":
+        asked_by = [{"role": one["role"], "content": []} for one in members.body["messages"] if one["role"] == "user"]
+        if not documents_from_wire(value, False, asked_by[:1], members.reading):
+            return False
+    raise InvalidWire(f"{name} stands in messages and tools")
 
 
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
@@ -319,9 +324,6 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
             return {"type": "json_schema", "schema": schema}
         case _:
             return named_format(value)
-
-
-_APART: Final = ("messages", "strict_tools", "documents")
 
 
 def _are_stops(texts: list[str], _: Wire) -> bool:
@@ -346,19 +348,14 @@ _ROWS: Final[Rows] = {
     "logprobs": Row(SWITCH, "logprobs", plain=()),
     "thinking": Row(OBJECT, REASONING, plain=one_of(_SWITCHES), parse=_reasoning_from_wire, write=_reasoning),
     "response_format": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "documents": Row(LIST, read=_is_no_option),
+    "strict_tools": Row(ANYTHING, read=_is_no_option),
     "tools": Row(LIST, read=tools_reader(tool_from_wire)),
     "tool_choice": Row(TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
 _PLACES: Final = places(_ROWS)
-_OPTIONS: Final[Rows] = {
-    **_ROWS,
-    "documents": Row(LIST, read=_have_place),
-    **dict.fromkeys(("messages", "strict_tools"), Row(ANYTHING, read=_is_covered)),
-}
-"""How members among the options would be read."""
-
-
-_TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)}), "documents": Row(LIST)}
-"""What members must be; reasoning and documents are read as a whole."""
+_OPTIONS: Final = Options(_ROWS, _read_members)
+_TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)})}
+"""What members must be; reasoning is read as a whole."""
 _BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing, free=True)
 wrong_type: Final = refuser(NAME, _TYPES)

@@ -8,11 +8,11 @@ ends when something else begins. The event `message-end` is the last one: withou
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded, partial
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
-from interlingua.adapters.cohere_chat.responses import read_answer
-from interlingua.adapters.cohere_chat.tables import Reading
+from interlingua.adapters.cohere_chat.responses import assembled
 from interlingua.adapters.cohere_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -95,7 +95,7 @@ class _Blocks(Blocks):
 
     def read_one(self, message: Wire) -> dict[str, Any]:
         """The one block of a message."""
-        reading = Reading(self.endpoint, DERIVED_IDS)
+        reading = Reading(self.endpoint)
         read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
         block: dict[str, Any] = read["content"][0]
         return block
@@ -249,7 +249,7 @@ class _Answer(Answer):
         begun = self.blocks.content[part.index]
         if begun["type"] != "tool_use":
             return begun
-        return {**call_from_wire(_wire(part), Reading(self.endpoint, DERIVED_IDS)), "id": begun["id"]}
+        return {**call_from_wire(_wire(part), Reading(self.endpoint)), "id": begun["id"]}
 
     # -- the end
 
@@ -264,7 +264,7 @@ class _Answer(Answer):
         for member, place in (("content", _PARTS), ("tool_calls", _CALLS)):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
-        response = read_answer({**body, "message": message}, Reading(self.endpoint, DERIVED_IDS))
+        response = assembled({**body, "message": message}, Reading(self.endpoint))
         if "usage" in response:
             self.emit_usage(response["usage"])
         response["message"]["content"] = self.blocks.in_places()

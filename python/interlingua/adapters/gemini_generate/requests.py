@@ -12,13 +12,9 @@ from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._estimates import Range, window
 from interlingua.adapters._kit import (
     Wire,
-    is_stored,
-    report_foreign_option,
-    report_foreign_options,
     report_foreign_state,
     report_parallel,
     severity_of,
-    stored_elsewhere,
 )
 from interlingua.adapters._members import (
     ANYTHING,
@@ -45,6 +41,7 @@ from interlingua.adapters._members import (
     write_members,
     wrong_member,
 )
+from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
@@ -62,7 +59,6 @@ from interlingua.adapters.gemini_generate.contents import (
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
-    CAMEL,
     EFFORTS,
     MODEL_IN_PATH,
     MOST_STOPS,
@@ -76,7 +72,6 @@ from interlingua.adapters.gemini_generate.tables import (
     path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
-    CHOICE,
     Offered,
     choice_from_wire,
     choice_to_wire,
@@ -127,10 +122,8 @@ def from_wire_request(
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
     contents_may, reading.unusual = reading.unusual, False
-    members = Members(body, endpoint, reading)
     reading.model = _model_of(wire, body) or ""
-    members.read(_ROWS, _APART)
-    request = members.request
+    request = _read_members(body, reading).request
     _address_from_wire(wire, body, endpoint, request, encoding)
     request["messages"] = messages
     if not contents:
@@ -152,6 +145,12 @@ def from_wire_request(
         read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
+
+
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
+    members = Members(in_first_names(body, _ROWS, {}), reading.endpoint, reading)
+    members.read(_ROWS, _APART)
+    return members
 
 
 def _address_from_wire(
@@ -348,7 +347,11 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         choice_to_wire(request, body, writing)
     write_members(request, body, _PLACES, writing, ("stream",))
     if request.get("options"):
-        _options_to_wire(request["options"], body, writing)
+        options_to_wire(request, body, _OPTIONS, writing)
+        if "cachedContent" in body and not _CACHED.isdisjoint(body):
+            del body["cachedContent"]
+            message = "the target takes a cache only in the place of instructions and tools"
+            writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
 
 
 # -- sampling and limits
@@ -480,65 +483,6 @@ def _is_label(text: str) -> bool:
 # -- options
 
 
-def _options_to_wire(options: Request, body: Wire, writing: Writing) -> None:
-    """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
-    adapter = writing.endpoint.adapter
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    native_options: Wire = options.get(adapter) or {}
-    stored = stored_elsewhere(writing.source, writing.endpoint) is not None
-    for member, value in native_options.items():
-        left = _left(member, value, body, writing)
-        if stored and is_stored(adapter, member, value):
-            report_foreign_option(adapter, member, value, writing.loss, "")
-        elif member in _OBJECTS and type(value) is dict:
-            _object_to_wire(member, value, left or {}, body, writing)
-        elif member == "cachedContent" and not _CACHED.isdisjoint((*body, *native_options)):
-            message = "the target takes a cache only in the place of instructions and tools"
-            writing.loss.drop(("options", adapter, member), "combination", "lost", message)
-        elif left is not None and member not in body:
-            body[member] = value
-        else:
-            _refuse_option((member,), writing)
-
-
-_OBJECTS: Final = ("generationConfig", "toolConfig")
-_CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
-
-
-def _object_to_wire(member: str, value: Wire, left: Wire, body: Wire, writing: Writing) -> None:
-    """Writes the options among the members of an object, beside those that the request says itself."""
-    present: Wire = body.get(member, {})
-    covered = present.keys() | (_FORMATS if not present.keys().isdisjoint(_FORMATS) else ())
-    taken = {name: option for name, option in left.items() if name in value and name not in covered}
-    more: Any = left.get("functionCallingConfig")
-    if "functionCallingConfig" in covered and type(more) is dict and more and more.keys().isdisjoint(CHOICE):
-        taken["functionCallingConfig"] = {**present["functionCallingConfig"], **more}
-    if taken or not value:
-        for name in value:
-            if name not in taken:
-                _refuse_option((member, name), writing)
-    else:
-        _refuse_option((member,), writing)
-    if present or taken:
-        body[member] = {**present, **taken}
-
-
-def _refuse_option(where: tuple[str, ...], writing: Writing) -> None:
-    message = "the request has a member of its own for this"
-    writing.loss.drop(("options", writing.endpoint.adapter, *where), "combination", "weakened", message)
-
-
-def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
-    """What of a member would be an option, were it read beside those that are written; None where nothing would."""
-    first = CAMEL.get(member, member)
-    members = {name: body[name] for name in (first,) if name in body}
-    if type(value) is dict and type(present := members.get(member)) is dict:
-        value = {**present, **value}
-    again = Members(in_first_names({**members, member: value}, _ROWS, {}), writing.endpoint, writing.reader())
-    again.read(_ROWS, ("model", *_APART))
-    return again.options.get(member)
-
-
 # ---------------------------------------------------------------------------------------------- rows
 
 
@@ -584,6 +528,8 @@ _ROWS: Final[Rows] = {
     "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
 _APART: Final = ("contents", "systemInstruction")
+_CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
+_OPTIONS: Final = Options(_ROWS, _read_members)
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
 

@@ -33,6 +33,7 @@ from interlingua.adapters._members import (
     write_nothing,
 )
 from interlingua.adapters._options import Options, options_to_wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     body_of,
@@ -48,7 +49,7 @@ from interlingua.adapters._structured import extract_format
 from interlingua.adapters._tools import report_unmade
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
-from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -151,7 +152,7 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     messages_may, reading.unusual = reading.unusual, False
-    request = _read_members(body, reading)
+    request = _read_members(body, reading).request
     request["messages"] = messages
     if body.get("stream") is None:  # the wire's own default
         request["stream"] = True
@@ -166,15 +167,10 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def _read_members(body: Wire, reading: Reading) -> Request:
-    """The members of a request beside its messages."""
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("messages",))
-    return members.request
-
-
-def _read_options(part: Wire, writing: Writing) -> Request:
-    return _read_members(part, Reading(writing.endpoint, DERIVED_IDS))
+    return members
 
 
 def _limit_from_wire(value: Any) -> int | None:
@@ -204,7 +200,6 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "messages": Row(LIST, covers=("messages",)),
     "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
     "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
     "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
@@ -226,6 +221,6 @@ _ROWS: Final[Rows] = {
     ),
 }
 _PLACES: Final = places(_ROWS)
-_OPTIONS: Final = Options(_ROWS, _read_options, frozenset(("options",)))
+_OPTIONS: Final = Options(_ROWS, _read_members)
 _BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
 wrong_type: Final = refuser(NAME, _ROWS)

@@ -52,8 +52,8 @@ from interlingua.adapters._openai_members import (
 )
 from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._options import Options
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._requests import (
     body_of,
     keep_request,
@@ -70,14 +70,13 @@ from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
 from interlingua.adapters.openai_chat.reasoning import (
-    MERGED,
     SETTINGS,
     calls_without_reasoning,
     effort_beside_tools,
     settings_from_wire,
     settings_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, SERVICE_TIERS, Writing
 from interlingua.adapters.openai_chat.tools import (
     choice_from_wire,
     choice_to_wire,
@@ -224,10 +223,6 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
             pass
 
 
-def _read_options(body: Wire, writing: Target) -> Request:
-    return _read_members(body, Reading(writing.endpoint, DERIVED_IDS)).request
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
@@ -247,9 +242,9 @@ def from_wire_request(
     request["messages"] = messages
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading.names.values(), endpoint)
+    record_names(request, encoding, reading.names, endpoint)
     keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
-    too_many = reading.breakpoints > MOST_BREAKPOINTS
+    too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
     if messages_may or tools_may:
@@ -373,7 +368,6 @@ def _is_format(value: Wire, _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "messages": Row(LIST, covers=("messages",)),
     "max_completion_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
     "max_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
     "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=_sampling),
@@ -423,12 +417,9 @@ _BODY: Final = Body(
 
 
 _OPTIONS: Final = Options(
-    members=SHARED_MEMBERS.union((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    _ROWS,
+    _read_members,
+    SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
-    covered=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
-    merged=MERGED,
-    rows=_ROWS,
-    read=_read_options,
-    beside=(*_LIMITS, "stream", "tools", "functions", *sorted(SETTINGS)),
 )
 wrong_type: Final = refuser(NAME, _ROWS)

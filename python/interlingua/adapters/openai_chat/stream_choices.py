@@ -8,6 +8,7 @@ index under which it was told; where a whole answer has it, its lane says.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, failed
 from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, keep_member, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
@@ -22,7 +23,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     thinking_from_text,
     thinking_part_from_wire,
 )
-from interlingua.adapters.openai_chat.tables import Kept, Reading
+from interlingua.adapters.openai_chat.tables import Kept
 from interlingua.adapters.openai_chat.tools import call_from_wire, legacy_call
 from interlingua.adapters.openai_chat.turns import answer_from_wire
 from interlingua.canonical import json
@@ -173,8 +174,7 @@ class Calls:
                 call.raw[name] = value
         begins = not call.has_begun() and bool(call.name) and call.may_be_run()
         if begins:
-            wire_id = f"function:{call.name}" if call.legacy else call.id or ""
-            call.canonical = self._reading.call(wire_id, call.name)
+            call.canonical = self._reading.call(None if call.legacy else call.id or None, call.name)
             self._blocks.pause()
             lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.items.index(call))
             call.index = self._blocks.begin(call.begun(self._reading), lane)

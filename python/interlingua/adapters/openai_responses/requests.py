@@ -6,7 +6,6 @@ from typing import Any, Final
 from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import Wire, malformed
 from interlingua.adapters._members import (
-    ANYTHING,
     COUNT,
     LIST,
     OBJECT,
@@ -45,7 +44,6 @@ from interlingua.adapters._openai_members import (
 )
 from interlingua.adapters._openai_options import SHARED_MEMBERS, from_sibling, options_to_wire
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._options import Options
 from interlingua.adapters._reasoning import asked, report_wish, wish
 from interlingua.adapters._requests import (
@@ -227,10 +225,6 @@ def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writ
             pass
 
 
-def _read_options(body: Wire, writing: Target) -> Request:
-    return _read_members(body, Reading(writing.endpoint))
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
@@ -260,7 +254,7 @@ def from_wire_request(
         continued=continued,
         passed=len(declaring) if declared is not None else 0,
     )
-    request = _read_members(body, reading)
+    request = _read_members(body, reading).request
     encoding: dict[str, Any] = {"input": "string"} if isinstance(body.get("input"), str) else {}
     request["messages"] = messages
     if declared is not None:
@@ -273,7 +267,7 @@ def from_wire_request(
         found = len(gave)
     if not continued and body["input"] == []:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if reading.breakpoints > MOST_BREAKPOINTS:
+    if reading.marks > MOST_BREAKPOINTS:
         reading.unusual = True
     record_names(request, encoding, reading.names, endpoint)
     asking = messages[1:] if isinstance(instructions, str) else messages
@@ -287,14 +281,14 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def _read_members(body: Wire, reading: Reading) -> Request:
+def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
     """The members of a request beside its input.
 
     A member of an unexpected type is no error: it goes to the options and back as it came.
     """
     members = Members(body, reading.endpoint, reading)
     members.read(_ROWS, ("input", "instructions") if isinstance(body.get("instructions"), str) else ("input",))
-    return members.request
+    return members
 
 
 def _never(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -344,7 +338,6 @@ def _without_logprobs(value: list[Any], _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "input": Row(ANYTHING),
     "instructions": Row(TEXT, read=_never),
     "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
     "include": Row(LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
@@ -369,7 +362,9 @@ _BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire,
 
 
 _OPTIONS: Final = Options(
-    members=SHARED_MEMBERS.union(
+    _ROWS,
+    _read_members,
+    SHARED_MEMBERS.union(
         (
             "access_programs",
             "background",
@@ -384,9 +379,5 @@ _OPTIONS: Final = Options(
         )
     ),
     needed={"tool_choice": "tools"},
-    covered={"model": "input"},  # a model is named by the request itself
-    merged=frozenset(("text", "reasoning", "include")),
-    rows=_ROWS,
-    read=_read_options,
 )
 wrong_type: Final = refuser(NAME, _ROWS)
