@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
-from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader, Rows, wrong_member
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
 from interlingua.canonical import types
@@ -16,7 +16,6 @@ Request = dict[str, Any]
 Item = dict[str, Any]
 Written = tuple[types.WireRequest, list[Entry]]
 
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What reading a part raises that lacks a member or has one of a wrong type."""
 
 

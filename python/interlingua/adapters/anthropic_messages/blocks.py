@@ -12,9 +12,9 @@ from interlingua.adapters._claude.blocks import (
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
-from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
 from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
@@ -129,7 +129,9 @@ def blocks_from_wire(
     try:
         return [block_from_wire(block, place, reading) for block in content]
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, _first_unreadable(content, place, reading)), failure) from problem
+        raise malformed(
+            "a block", (*path, _first_unreadable(content, place, reading)), reading.adapter, failure
+        ) from problem
 
 
 def _first_unreadable(content: list[Any], place: str, reading: Reading) -> int:

@@ -12,13 +12,15 @@ from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     NOTHING,
+    UNREADABLE,
     Wire,
     arguments_text,
     is_plain_name,
+    malformed,
     parse_arguments,
     report_foreign_state,
 )
@@ -208,7 +210,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         tool_config_from_wire(value, members)
     except UNREADABLE as problem:
-        raise members.reading.unreadable(name, (name,)) from problem
+        raise malformed(name, (name,), members.reading.adapter) from problem
     return True
 
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
+    UNREADABLE,
     Wire,
     malformed,
     report_foreign_state,
@@ -39,7 +40,6 @@ from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
-    UNREADABLE,
     body_of,
     keep_names,
     keep_request,
@@ -257,7 +257,7 @@ def from_wire_request(
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
-        raise malformed("the request") from problem
+        raise malformed("the request", (), NAME) from problem
     request = members.request
     encoding: dict[str, Any] = {}
     request["messages"] = messages

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import record_quirk
-from interlingua.adapters._kit import Wire, malformed
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._members import (
     COUNT,
     LIST,
@@ -47,7 +47,6 @@ from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._options import Options
 from interlingua.adapters._reasoning import asked, report_wish, wish
 from interlingua.adapters._requests import (
-    UNREADABLE,
     body_of,
     keep_request,
     posted,
@@ -245,7 +244,7 @@ def from_wire_request(
         declaring = leading(body.get("input"))
         declared = declared_from_wire(declaring, body, reading) if declaring else None
     except UNREADABLE as problem:
-        raise malformed("a tool", "input") from problem
+        raise malformed("a tool", ("input",), NAME) from problem
     in_items, reading.offered = reading.offered, []
     messages = input_from_wire(
         instructions if isinstance(instructions, str) else None,
@@ -321,7 +320,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         members.request["tools"] = tools_from_wire(value, members.reading)
     except UNREADABLE as problem:
-        raise malformed("a tool", "tools") from problem
+        raise malformed("a tool", ("tools",), NAME) from problem
     return True
 
 
