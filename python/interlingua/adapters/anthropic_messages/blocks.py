@@ -14,7 +14,7 @@ from interlingua.adapters._claude.blocks import (
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
-from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
+from interlingua.adapters._kit import UNREADABLE, Wire, is_bare
 from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
@@ -126,22 +126,13 @@ def blocks_from_wire(
     content: list[Any], place: str, reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
+    blocks: list[Block] = []
     try:
-        return [block_from_wire(block, place, reading) for block in content]
+        for block in content:
+            blocks.append(block_from_wire(block, place, reading))
     except UNREADABLE as problem:
-        raise malformed(
-            "a block", (*path, _first_unreadable(content, place, reading)), reading.adapter, failure
-        ) from problem
-
-
-def _first_unreadable(content: list[Any], place: str, reading: Reading) -> int:
-    # only asked when one is: reading again is cheaper than counting along
-    for position, block in enumerate(content):
-        try:
-            block_from_wire(block, place, reading)
-        except UNREADABLE:
-            return position
-    return 0
+        raise malformed("a block", (*path, len(blocks)), reading.adapter, failure) from problem
+    return blocks
 
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
