@@ -14,7 +14,7 @@ from interlingua.adapters._claude.blocks import (
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
-from interlingua.adapters._kit import UNREADABLE, Wire, is_bare
+from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
 from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
