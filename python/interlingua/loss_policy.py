@@ -16,7 +16,7 @@ from interlingua.canonical.loss import SEVERITIES, Entry, parse_pointer
 from interlingua.stream_loss import (
     PIECES,
     PROSE,
-    Tale,
+    StreamTrace,
     as_it_came,
     as_it_came_late,
     as_it_is_read,
@@ -112,20 +112,20 @@ def stream_account(
     """
     refuses = "strict" in policy or policy.get("on_drop") == "error"
     blocks: dict[int, dict[str, Any]] = {}
-    tale = Tale(0)
-    tales = {0: tale}
+    trace = StreamTrace(0)
+    traces = {0: trace}
     known: list[Entry] = []
     event = yield
     try:
         while event is not None:
             kind = event["type"]
             if kind in PIECES:
-                if kind not in PROSE or tale.mixed or len(tales) > 1:
-                    tales.get(event.get("choice") or 0, tale).told(event)
+                if kind not in PROSE or trace.mixed or len(traces) > 1:
+                    traces.get(event.get("choice") or 0, trace).record(event)
             elif kind == "block_start" or kind == "block_stop":
                 if not event.get("choice"):
                     blocks[event["index"]] = event["block"]
-                    tale.turn(event)
+                    trace.turn(event)
                     if refuses or event["block"].get("critical"):
                         found = block_loss(event, endpoint)
                         if found:
@@ -135,16 +135,16 @@ def stream_account(
                             known += found
                 else:
                     number: int = event["choice"]
-                    if number not in tales:
-                        tales[number] = Tale(number)
-                    tales[number].turn(event)
+                    if number not in traces:
+                        traces[number] = StreamTrace(number)
+                    traces[number].turn(event)
             elif kind == "message_complete":
                 answer: dict[str, Any] = event["response"]
                 found = stream_loss(answer, endpoint)
                 if "places" in event:
-                    answer, found = as_it_came_late(found, event, tale, blocks, endpoint)
+                    answer, found = as_it_came_late(found, event, trace, blocks, endpoint)
                 elif asks_a_reader(answer, endpoint):
-                    found = as_it_is_read(found, event, tales, endpoint)
+                    found = as_it_is_read(found, event, traces, endpoint)
                 loss += found
                 account_for(answer, policy, loss, endpoint)
                 blocks = {}
@@ -153,7 +153,7 @@ def stream_account(
                 arrived: dict[str, Any] = event.get("response") or {"message": {"content": []}}
                 if arrived["message"]["content"]:
                     found = of_the_message(stream_loss(arrived, endpoint))
-                    loss += as_it_came(found, tale.again(arrived), arrived["message"]["content"], endpoint)
+                    loss += as_it_came(found, trace.again(arrived), arrived["message"]["content"], endpoint)
                 loss += error_loss(event["error"], endpoint)
                 account_for(arrived, policy, loss, endpoint)
                 blocks = {}
@@ -163,6 +163,6 @@ def stream_account(
     if blocks:
         order = sorted(blocks)
         broken = {"message": {"role": "assistant", "content": [blocks[index] for index in order]}}
-        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in tale.open}
+        ended = {f"/message/content/{place}" for place, index in enumerate(order) if index not in trace.open}
         found = stream_loss({**broken, "finish_reason": "other"}, endpoint)
         loss += [entry for entry in found if "/".join(entry["path"].split("/")[:4]) in ended]

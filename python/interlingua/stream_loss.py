@@ -40,7 +40,7 @@ PIECES: Final = frozenset((*PROSE, "tool_use_start", "tool_use_input_delta", "to
 """Events in which a block goes on."""
 
 
-class Tale:
+class StreamTrace:
     """How an answer was told, as far as its end cannot say: in which order its blocks began and ended, and, where several
     were open at once or are open still, in which pieces. What blocks said that were told one by one they say themselves."""
 
@@ -69,7 +69,7 @@ class Tale:
             self.mixed = False
         self.events.append(event)
 
-    def told(self, event: dict[str, Any]) -> None:
+    def record(self, event: dict[str, Any]) -> None:
         """A block goes on."""
         if self.mixed or event["type"] not in PROSE:
             self.events.append(event)
@@ -79,10 +79,10 @@ class Tale:
         content: list[dict[str, Any]] = arrived["message"]["content"]
         ended = {event["index"]: event["block"] for event in self.events if event["type"] == "block_stop"}
         begun = {event["index"]: event["block"] for event in self.events if event["type"] == "block_start"}
-        said: dict[int, str] = {}
+        texts: dict[int, str] = {}
         for event in self.events:
             if "text" in event:
-                said[event["index"]] = said.get(event["index"], "") + event["text"]
+                texts[event["index"]] = texts.get(event["index"], "") + event["text"]
         whole = _places(begun, ended, content)
         events: list[dict[str, Any]] = [] if self._choice else [{"type": "message_start"}]
         seen: set[tuple[str, int]] = set()  # of calls: whether they have said who they are, and what they were
@@ -94,7 +94,7 @@ class Tale:
             events.append(event)
             if kind == "block_start":
                 arrived_of = whole[index] if index in whole else event["block"]
-                events += _beginning(event, arrived_of, said.get(index, ""))
+                events += _beginning(event, arrived_of, texts.get(index, ""))
         return [{**event, "choice": self._choice} for event in events] if self._choice else events
 
 
@@ -111,13 +111,13 @@ def _places(
     return found
 
 
-def _beginning(start: dict[str, Any], block: dict[str, Any], said: str) -> list[dict[str, Any]]:
+def _beginning(start: dict[str, Any], block: dict[str, Any], so_far: str) -> list[dict[str, Any]]:
     """What a text told before `said`, as the event behind the one that begins it."""
     begun = start["block"]
     text: str = block.get("text") or ""
-    if begun["type"] not in ("text", "thinking") or not text.endswith(said):
+    if begun["type"] not in ("text", "thinking") or not text.endswith(so_far):
         return []
-    first = text.removesuffix(said).removeprefix(begun["text"])
+    first = text.removesuffix(so_far).removeprefix(begun["text"])
     return [{"type": f"{begun['type']}_delta", "index": start["index"], "text": first}] if first else []
 
 
@@ -129,16 +129,16 @@ def _call(stop: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"type": "tool_use_start", **start}, {"type": "tool_use_end", **start, **end}]
 
 
-_SAID: Final = ("type", "kind", "name", "text", "refusal", "input", "input_raw", "signature", "citations")
+_COMPARED: Final = ("type", "kind", "name", "text", "refusal", "input", "input_raw", "signature", "citations")
 _FAILED: Final[dict[str, Any]] = {"category": "server_error", "message": "it failed", "retryable": True}
 
 
 def as_it_came(
-    loss: list[Entry], told: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
+    loss: list[Entry], events: list[dict[str, Any]], content: list[dict[str, Any]], endpoint: Endpoint
 ) -> list[Entry]:
     """What is lost of what had arrived: what the whole answer loses, unless a reader of the stream finds something else. A
     wire may tell of blocks when they are whole, or in pieces of which a reader makes less, more or others without an end."""
-    found = _read_content([*told, {"type": "error", "error": _FAILED}], endpoint)
+    found = _read_content([*events, {"type": "error", "error": _FAILED}], endpoint)
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
     return _as_found(loss, content, found, _CONTENT)
@@ -158,7 +158,7 @@ def _as_found(loss: list[Entry], content: list[dict[str, Any]], found: list[dict
 def asks_a_reader(response: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether a reader of the stream knows better than the whole answer what is lost: where it holds something of the
     endpoint's own provider, and on wires that are `READ_BACK`, unless each block is told apart from those before it."""
-    if _holds_own(response, endpoint):
+    if _holds_native(response, endpoint):
         return True
     choices = [response, *(response.get("alternatives") or ())]
     read_back = getattr(adapters.get(endpoint.adapter), "READ_BACK", False)
@@ -180,7 +180,7 @@ _RANKS: Final = {"thinking": 0, "text": 1, "tool_use": 2}
 _CALLS: Final = 2
 
 
-def _holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
+def _holds_native(response: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether an answer holds something of the endpoint's own provider: how its pieces say that, a reader knows best."""
     for choice in (response, *(response.get("alternatives") or ())):
         message = choice["message"]
@@ -189,7 +189,7 @@ def _holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
         ):
             return True
         if any(
-            _is_own(block, endpoint) or (block["type"] == "opaque" and endpoint.owns(block))
+            _is_native(block, endpoint) or (block["type"] == "opaque" and endpoint.owns(block))
             for block in message["content"]
         ):
             return True
@@ -199,30 +199,32 @@ def _holds_own(response: dict[str, Any], endpoint: Endpoint) -> bool:
 _NOBODY: Final[dict[str, Any]] = {"adapter": ""}
 
 
-def as_it_is_read(loss: list[Entry], end: dict[str, Any], tales: dict[int, Tale], endpoint: Endpoint) -> list[Entry]:
+def as_it_is_read(
+    loss: list[Entry], end: dict[str, Any], traces: dict[int, StreamTrace], endpoint: Endpoint
+) -> list[Entry]:
     """What is lost of an answer: what the whole of it loses, unless a reader of the stream finds something else."""
     response: dict[str, Any] = end["response"]
     choices: list[dict[str, Any]] = [response, *(response.get("alternatives") or ())]
-    told = [
+    events = [
         event
-        for number, tale in sorted(tales.items())
+        for number, trace in sorted(traces.items())
         if number < len(choices)
-        for event in tale.again(choices[number])
+        for event in trace.again(choices[number])
     ]
-    last = _read_back([*told, end], endpoint)
+    last = _read_back([*events, end], endpoint)
     if last is None or last["type"] != "message_complete":
         return loss  # an answer that failed is an error on this wire
     read = last["response"]
     for number, (choice, seen) in enumerate(zip(choices, [read, *(read.get("alternatives") or ())], strict=False)):
         at: Path = ("message",) if number == 0 else ("alternatives", number - 1, "message")
         message, found = choice["message"], seen["message"]
-        content, told_content = message["content"], found["content"]
+        content, streamed_content = message["content"], found["content"]
         if endpoint.state_in_ids:
-            content, told_content = _without_state(content), _without_state(told_content)
+            content, streamed_content = _without_state(content), _without_state(streamed_content)
         here = pointer((*at, "content"))
         of_content = [entry for entry in loss if entry["path"].startswith(f"{here}/")]
         others = [entry for entry in loss if not entry["path"].startswith(f"{here}/")]
-        loss = [*_as_found(of_content, content, told_content, (*at, "content")), *others]
+        loss = [*_as_found(of_content, content, streamed_content, (*at, "content")), *others]
         name = pointer((*at, "name"))
         if message.get("name") and not found.get("name") and all(entry["path"] != name for entry in loss):
             why = "a stream has no names of participants"
@@ -231,13 +233,13 @@ def as_it_is_read(loss: list[Entry], end: dict[str, Any], tales: dict[int, Tale]
 
 
 def as_it_came_late(
-    loss: list[Entry], end: dict[str, Any], tale: Tale, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
+    loss: list[Entry], end: dict[str, Any], trace: StreamTrace, blocks: dict[int, dict[str, Any]], endpoint: Endpoint
 ) -> tuple[dict[str, Any], list[Entry]]:
     """What is lost where a text went on in an earlier block (spec/4-streams.md#places): what the whole answer loses, when
     its reader joins the pieces again; else what they lose, one by one, with the answer in which they stand so."""
     response: dict[str, Any] = end["response"]
     message: dict[str, Any] = response["message"]
-    found = _read_content([*tale.again(response), end], endpoint)
+    found = _read_content([*trace.again(response), end], endpoint)
     content: list[dict[str, Any]] = message["content"]
     if endpoint.state_in_ids:
         content, found = _without_state(content), _without_state(found)
@@ -370,15 +372,15 @@ def _at_home(block: dict[str, Any], loss: list[Entry], found: dict[str, Any]) ->
     wanted = _seen([found])
     message = "what had arrived of a block that was cut off reads otherwise in the pieces of this wire"
     merged = entry_of("replace", "/text", _MERGED, "representation", _ONE_TEXT, value=found.get("text"))
-    outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _SAID]
-    said = {name: value for name, value in found.items() if name in _SAID}
-    rest = {name: value for name, value in block.items() if name not in _SAID}
+    outside = [entry for entry in loss if entry["path"][1:].partition("/")[0] not in _COMPARED]
+    compared = {name: value for name, value in found.items() if name in _COMPARED}
+    rest = {name: value for name, value in block.items() if name not in _COMPARED}
     for candidate in (
         loss,
         [entry for entry in loss if entry["op"] != "drop" or not _holds(found, entry["path"])],
         [*loss, merged],
-        [*loss, *_untold(_alone(block, loss), found)],
-        [_changed(message, {**rest, **said}), *outside],
+        [*loss, *_not_streamed(_alone(block, loss), found)],
+        [_changed(message, {**rest, **compared}), *outside],
     ):
         if difference(_seen([_alone(block, candidate)]), wanted) is None:
             return candidate
@@ -398,15 +400,15 @@ def _holds(value: Any, path: str) -> bool:
     return True
 
 
-def _untold(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
+def _not_streamed(block: dict[str, Any], found: dict[str, Any]) -> list[Entry]:
     """The members without canonical meaning that come with the end of a block alone."""
     fields = (block.get("provider_state") or {}).get("fields") or {}
-    told = (found.get("provider_state") or {}).get("fields") or {}
+    streamed_fields = (found.get("provider_state") or {}).get("fields") or {}
     message = "the wire says this of a block when it has ended"
     return [
         _gone(pointer(("provider_state", "fields", name)), "unsupported_field", message, "weakened")
         for name in fields
-        if name not in told
+        if name not in streamed_fields
     ]
 
 
@@ -465,7 +467,7 @@ def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
     """
     block: dict[str, Any] = event["block"]
     begins = event["type"] == "block_start"
-    if _is_own(block, endpoint) or (begins and block["type"] == "opaque"):
+    if _is_native(block, endpoint) or (begins and block["type"] == "opaque"):
         return []  # nothing is written of an opaque block before it ends, and then it may be another
     if begins and block.get("text") == "":
         block = {**block, "text": _PROBE}
@@ -477,13 +479,13 @@ def block_loss(event: dict[str, Any], endpoint: Endpoint) -> list[Entry]:
         if (entry["path"] == here and entry["op"] == "drop") or (not begins and entry["path"].startswith(here + "/"))
     ]
     if found:
-        own = {entry["path"] for entry in stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
-        found = [entry for entry in found if entry["path"] in own]
+        of_answer = {entry["path"] for entry in stream_loss({**answer, "provider_state": endpoint.state()}, endpoint)}
+        found = [entry for entry in found if entry["path"] in of_answer]
     place = f"/message/content/{event['index']}"
     return [{**entry, "path": place + entry["path"].removeprefix(here)} for entry in found]
 
 
-def _is_own(block: dict[str, Any], endpoint: Endpoint) -> bool:
+def _is_native(block: dict[str, Any], endpoint: Endpoint) -> bool:
     """Whether a block holds something of the endpoint's own provider."""
     parts = [block, *(block.get("citations") or ())]
     states = [part.get("provider_state") for part in parts]

@@ -15,7 +15,7 @@ from typing import Any, Final, TypeGuard, cast
 from interlingua import adapters, registry
 from interlingua.adapters._contract import Adapter, DatedAdapter, ErrorWriter
 from interlingua.adapters._failure_texts import provider_message
-from interlingua.adapters._kit import NOTHING, data_of, own_state, response_of, stored_elsewhere
+from interlingua.adapters._kit import NOTHING, data_of, response_of, state_of, stored_elsewhere
 from interlingua.adapters._offered import EventsAsOffered, Offered, answer_as_offered, is_beyond, offered
 from interlingua.adapters._pairing import note_open_end, to_wire
 from interlingua.adapters._recognition import CANONICAL, recognised
@@ -318,7 +318,7 @@ def _offered(request: Any, endpoint: Endpoint) -> Offered | None:
 
 def spellings(request: Mapping[str, Any], endpoint: Endpoint) -> dict[str, Mapping[str, Any]]:
     """How the client of an endpoint spelt the tools that it offers, by name: for `Endpoint.spellings`."""
-    return {tool["name"]: own_state(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
+    return {tool["name"]: state_of(tool, endpoint).get("encoding") or NOTHING for tool in request.get("tools") or ()}
 
 
 def from_wire_response(

@@ -291,3 +291,45 @@ async def test_built_in_tools_of_an_anthropic_client_come_back(serve: Any, behin
         assert again.status_code == 200, again.text
         blocks = [block for message in at.fake.sent[1].request["messages"] for block in message["content"]]
         assert [(b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"] == calls
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
+@pytest.mark.parametrize("behind", wires.BEHIND)
+async def test_a_set_of_tools_of_an_anthropic_client_comes_back(serve: Any, behind: str, stream: bool) -> None:
+    """A set is a function for each of its tools elsewhere, and their calls name it for the client
+    (spec/adapters/anthropic_messages.md#anthropic-messages-toolsets)."""
+    model = "vllm:qwen3" if behind == "anthropic_messages" else wires.BEHIND[behind]
+    policy = {"version": 1, "serve": {"*": model}}
+    calls = [("computer__left_click", {"coordinate": [1, 2]}), ("left_click", {}), ("computer__wait", {"duration": 1})]
+    function = {"name": "left_click", "description": "Clicks.", "input_schema": {"type": "object", "properties": {}}}
+    tools = [{"type": "computer_toolset_20260801", "configs": {"zoom": {"enabled": False}}}, function]
+    asked = [{"role": "user", "content": "Look."}]
+    body = {"model": "claude-opus-5", "max_tokens": 1000, "tools": tools, "messages": asked, "stream": stream}
+    headers = {"anthropic-version": "2023-06-01"}
+    async with serve(Say(calls=calls), Say("Done."), policy=policy) as at:
+        answer = await at.http.post("/v1/messages", json=body, headers=headers)
+        assert answer.status_code == 200, answer.text
+        if stream:
+            frames = [json.loads(line[6:]) for line in answer.text.split("\n") if line.startswith("data: ")]
+            content = [frame["content_block"] for frame in frames if frame["type"] == "content_block_start"]
+            for block, (_, arguments) in zip(content, calls, strict=True):
+                block["input"] = arguments
+        else:
+            content = answer.json()["content"]
+        said = [(block.get("toolset_name"), block["name"]) for block in content]
+        assert said == [("computer", "left_click"), (None, "left_click"), ("computer", "wait")]
+        offered = [tool["name"] for tool in at.fake.sent[0].request["tools"]]
+        assert len(offered) == 17
+        assert "computer__zoom" not in offered
+        results = [
+            {"type": "tool_result", "tool_use_id": block["id"], "content": "OK"}
+            | ({"toolset_name": block["toolset_name"]} if "toolset_name" in block else {})
+            for block in content
+        ]
+        turns = [*asked, {"role": "assistant", "content": content}, {"role": "user", "content": results}]
+        again = await at.http.post("/v1/messages", json={**body, "stream": False, "messages": turns}, headers=headers)
+        assert again.status_code == 200, again.text
+        blocks = [block for message in at.fake.sent[1].request["messages"] for block in message["content"]]
+        assert [(b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"] == calls
+        assert "toolset" not in json.dumps(at.fake.sent[1].json)

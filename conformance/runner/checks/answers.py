@@ -24,7 +24,7 @@ from .asking import (
     without_state,
 )
 from .failures import SEEN, applied
-from .swaps import own_state, results_for
+from .swaps import results_for, state_of
 
 
 def check_from_wire_response(session: Session, case: Case) -> Note:
@@ -208,11 +208,11 @@ def _with_calls(message: dict[str, Any], returned: list[dict[str, Any]]) -> dict
         elif texts:
             content += texts
             texts = []
-    return {"role": "assistant", "content": content, **own_state(message)}
+    return {"role": "assistant", "content": content, **state_of(message)}
 
 
 def _conversation(case: Case, message: dict[str, Any]) -> dict[str, Any]:
-    turn = {"role": "assistant", "content": message["content"], **own_state(message)}
+    turn = {"role": "assistant", "content": message["content"], **state_of(message)}
     results = [
         {
             "role": "tool",
@@ -244,7 +244,7 @@ def check_echo(session: Session, case: Case) -> Note:
         "max_output_tokens": 4096,
         "messages": [
             opening,
-            {"role": "assistant", "content": message["content"], **own_state(message)},
+            {"role": "assistant", "content": message["content"], **state_of(message)},
             *results_for([message]),
         ],
     }

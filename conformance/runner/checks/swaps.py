@@ -12,7 +12,7 @@ from .asking import Note, canonical_request, read_request, read_response, same, 
 from .requests import loss_law
 
 
-def own_state(message: dict[str, Any]) -> dict[str, Any]:
+def state_of(message: dict[str, Any]) -> dict[str, Any]:
     return {name: message[name] for name in ("provider_state", "name") if name in message}
 
 
@@ -62,7 +62,7 @@ def _foreign_answer(session: Session, adapter: str, answers: list[Case]) -> dict
     fallback: dict[str, Any] | None = None
     for other in answers:
         message = read_response(session, other, other.value("response.wire.json"))["message"]
-        turn = {"role": "assistant", "content": message["content"], **own_state(message)}
+        turn = {"role": "assistant", "content": message["content"], **state_of(message)}
         kinds = [block.get("type") for block in message["content"]]
         if "tool_use" in kinds:
             return turn

@@ -85,6 +85,7 @@ def _tools(body: dict[str, Any]) -> Iterator[Violation]:
     for index, tool in enumerate(body.get("tools") or []):
         at = f"/body/tools/{index}"
         names.append(tool.get("name"))
+        yield from _toolset(tool, body, at)
         if tool.get("type") in (None, "custom"):
             yield from _custom_tool(tool, at)
     named = [name for name in names if name is not None]
@@ -101,6 +102,23 @@ def _tools(body: dict[str, Any]) -> Iterator[Violation]:
         yield "/body/tool_choice/name", "names no tool of the request"
     if choice.get("type") == "none" and "disable_parallel_tool_use" in choice:
         yield "/body/tool_choice/disable_parallel_tool_use", "does not go with none"
+
+
+def _toolset(tool: dict[str, Any], body: dict[str, Any], at: str) -> Iterator[Violation]:
+    """A set of tools that the client runs: it has no name, and nobody else has that of its calls."""
+    family, version, _ = str(tool.get("type")).partition("_toolset_")
+    if family not in ("computer", "browser") or not version:
+        return
+    for name in tool:
+        if name not in ("type", "configs", "cache_control", "allowed_callers"):
+            yield f"{at}/{name}", "is not a member of a set of tools"
+    configs = tool.get("configs") or {}
+    for name, config in configs.items():
+        if set(config or {}) - {"enabled", "defer_loading"}:
+            yield f"{at}/configs/{name}", "holds enabled and defer_loading alone"
+    for other in body.get("tools") or []:
+        if other is not tool and (other.get("name") == family or other.get("type") == tool["type"]):
+            yield at, f"another tool has the name {family!r}"
 
 
 def _custom_tool(tool: dict[str, Any], at: str) -> Iterator[Violation]:
@@ -332,6 +350,8 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
         for at, tool_id in results:
             if tool_id not in calls_before:
                 yield at, "answers no call of the turn before"
+        if results and number:
+            yield from _sets_named(turns[number - 1][1], blocks)
         ids = [tool_id for _, tool_id in results]
         for tool_id in {tool_id for tool_id in ids if ids.count(tool_id) > 1}:
             yield next(at for at, other in reversed(results) if other == tool_id), "answers a call a second time"
@@ -346,6 +366,20 @@ def _pairs(messages: list[Any]) -> Iterator[Violation]:
                 for tool_id in calls:
                     if tool_id not in answered:
                         yield blocks[0][0], f"the call {tool_id!r} has no result in the next turn"
+
+
+def _sets_named(asked: list[tuple[str, Any]], blocks: list[tuple[str, Any]]) -> Iterator[Violation]:
+    """A result names the set of tools that its call names."""
+    sets = {
+        block.get("id"): block.get("toolset_name")
+        for _, block in asked
+        if isinstance(block, dict) and block.get("type") == "tool_use"
+    }
+    for at, block in blocks:
+        if isinstance(block, dict) and block.get("type") == "tool_result":
+            called = block.get("tool_use_id")
+            if called in sets and block.get("toolset_name") != sets[called]:
+                yield f"{at}/toolset_name", "is that of the call"
 
 
 def _calls(turn: tuple[str, list[tuple[str, Any]]]) -> list[Any]:

@@ -9,11 +9,11 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, THINKING_MEMBERS, Wire, report_lost_state
-from interlingua.adapters._spelling import ABSENT, Spelt
+from interlingua.adapters._spelling import ABSENT, Spellings
 from interlingua.adapters._usage import COUNTED, Usage, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, put_back_item
+from interlingua.adapters._verbatim import keep_item, keep_spellings, put_back_item
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -92,13 +92,13 @@ def read_end(word: Any, content: list[Block], ends: Ends) -> str:
     return "refusal" if refused and ends.by_text and reason == "stop" else reason
 
 
-def written_end(choice: Choice, content: list[Block], ends: Ends, *, own: bool) -> str | None:
+def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin: bool) -> str | None:
     """The word for why an answer with this content ended: its own, if it came from this wire and no edit made it another end.
 
     A refusal that is to be told by its text, and has none, is told by the filter's word.
     """
     reason: str = choice["finish_reason"]
-    if own:
+    if same_origin:
         raw: str | None = choice.get("finish_reason_raw")
         if read_end(raw, content, ends) == reason:
             return raw
@@ -143,8 +143,8 @@ def read_members(
     Raises `InvalidAnswer` for a value of another type than its member has, on wires that are strict.
     """
     fields = {} if fields is None else fields
-    spelt: Spelt = {}
-    take_members(body, names, response, endpoint, fields, spelt, "", usage)
+    spellings: Spellings = {}
+    take_members(body, names, response, endpoint, fields, spellings, "", usage)
     if not fields:
         response["provider_state"] = endpoint.state()
     else:
@@ -152,8 +152,8 @@ def read_members(
             if names.members.get(name) and value != "":
                 raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
         response["provider_state"] = endpoint.state(fields=fields)
-    if spelt:
-        keep_spelt(response, spelt, endpoint)
+    if spellings:
+        keep_spellings(response, spellings, endpoint)
 
 
 def take_members(
@@ -162,7 +162,7 @@ def take_members(
     response: Response,
     endpoint: Endpoint,
     fields: Wire,
-    spelt: Spelt | None,
+    spellings: Spellings | None,
     place: str,
     usage: UsageReader,
 ) -> None:
@@ -175,11 +175,11 @@ def take_members(
     for name, value in body.items():
         member = members.get(name)
         if value is None:
-            if spelt is None and member != APART:
+            if spellings is None and member != APART:
                 fields[name] = value
-            elif spelt is not None and member != APART and name not in always:
+            elif spellings is not None and member != APART and name not in always:
                 step = f"/{name}" if name.isidentifier() else pointer((name,))
-                spelt[place + step] = {"raw": None}
+                spellings[place + step] = {"raw": None}
         elif member is None:
             fields[name] = value
         elif type(value) is str and member in _TEXTS and (value or member != "id"):
@@ -194,10 +194,10 @@ def take_members(
             response["logprobs"] = {LISTED: value}
         elif member != APART:
             fields[name] = value
-    if spelt is not None:
+    if spellings is not None:
         for name in always:
             if name not in body:
-                spelt[f"{place}/{name}"] = {"word": ABSENT}
+                spellings[f"{place}/{name}"] = {"word": ABSENT}
 
 
 _TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))
@@ -215,9 +215,9 @@ def served_model(response: Response) -> str | None:
     return model if model is None else model.partition(":")[2] or model
 
 
-def derived_id(prefix: str, said: bytes, length: int = 24) -> str:
+def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
     """An id for an answer that has none: the same answer gets the same id."""
-    return prefix + hashlib.sha256(said).hexdigest()[:length]
+    return prefix + hashlib.sha256(content).hexdigest()[:length]
 
 
 def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
@@ -249,7 +249,7 @@ _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("con
 def report_around(
     response: Response,
     end: str,
-    said: frozenset[str],
+    covered: frozenset[str],
     loss: Loss,
     *,
     usage: Any = None,
@@ -258,10 +258,10 @@ def report_around(
     """Reports what is lost around the content of an answer: `end` and `said` are those of `report_choice`, `usage` is what was
     written of it, `uncounted` that of `report_usage`."""
     report_usage(response.get("usage"), usage, uncounted, loss)
-    report_choice(response, end, said, loss, ())
+    report_choice(response, end, covered, loss, ())
 
 
-def report_choice(choice: Choice, end: str, said: frozenset[str], loss: Loss, path: Path) -> None:
+def report_choice(choice: Choice, end: str, covered: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports an end that reads otherwise than it was, and the members of a choice and of its usage that are not `said`. `end` is
     the reason that is read back. An answer that reads as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
@@ -270,22 +270,22 @@ def report_choice(choice: Choice, end: str, said: frozenset[str], loss: Loss, pa
         severity = "representation" if alike else "weakened"
         message = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), end, "unsupported_value", severity, message)
-    if not said.issuperset(choice):
-        report_unsaid(choice, said, loss, path)
+    if not covered.issuperset(choice):
+        report_not_written(choice, covered, loss, path)
     usage: Usage | None = choice.get("usage")
     if usage is not None and not COUNTED.issuperset(usage):
-        report_unsaid(usage, COUNTED, loss, (*path, "usage"))
+        report_not_written(usage, COUNTED, loss, (*path, "usage"))
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
     """Reports log probabilities that a wire has no place for, though it has one for others."""
-    report_unsaid({"logprobs": choice.get("logprobs")}, AROUND, loss, path)
+    report_not_written({"logprobs": choice.get("logprobs")}, AROUND, loss, path)
 
 
 def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
     """Reports what a message of an answer has around its content without a place on a wire."""
     if len(message) > 2:  # a role and content
-        report_unsaid(message, _MESSAGE, loss, path)
+        report_not_written(message, _MESSAGE, loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
@@ -311,16 +311,16 @@ def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
 
 # ---------------------------------------------------------------------------------------------- streams
 
-SAID_IN_PIECES: Final = frozenset(("arguments_invalid", "name_rewritten"))
+STREAMED_CODES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 """What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
 
 
-def not_in_pieces(told: list[Entry], answer: dict[str, Any]) -> list[Entry]:
+def not_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
     """Of what was `told` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
-    return [entry for entry in told if entry["code"] not in SAID_IN_PIECES or _says_nothing(entry, answer)]
+    return [entry for entry in reported if entry["code"] not in STREAMED_CODES or _has_no_effect(entry, answer)]
 
 
-def _says_nothing(entry: Entry, answer: dict[str, Any]) -> bool:
+def _has_no_effect(entry: Entry, answer: dict[str, Any]) -> bool:
     """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
     match entry["path"].split("/"):
         case ["", "message", "content", position, "input_raw"]:

@@ -28,7 +28,7 @@ _APART: Final = frozenset(("messages", "system", "tools", "options", "stream", "
 """Members that are not kept: content, and what no rule of a model is about."""
 PREFILL: Final = "prefill"
 """The conversation ends in a turn of the assistant, which the model is to continue."""
-UNSAID: Final = "json_unsaid"
+JSON_UNMENTIONED: Final = "json_unsaid"
 """JSON is asked for where the provider demands that the word is said, and it is not said."""
 MARKS: Final = "marks"
 """There are marks for the cache."""
@@ -41,7 +41,7 @@ RESULT_MEDIA: Final = "result_media"
 DETAIL: Final = "detail"
 """It is said of a medium how closely to look at it."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
-_FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, UNSAID, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
+_FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, JSON_UNMENTIONED, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

@@ -18,7 +18,9 @@ Item = dict[str, Any]
 
 BUILT_IN: Final = "built_in"
 """Spelling of a tool: its type on its own wire. Spelling of a call: the name of the tool that it calls."""
-_DEFINITION: Final = "definition"
+TOOLSET: Final = "toolset"
+"""Spelling of a tool of a set, for which one definition stands: the type of that. Spelling of a call: the name of the set."""
+DEFINITION: Final = "definition"
 """Spelling of a tool: the members of its definition that its description tells, or that say nothing to a model."""
 BESIDE: Final = ("kind", "name", "description", "input_schema", "side_effects", "requires_workspace")
 """The canonical members of a built-in tool that its row does not say."""
@@ -32,20 +34,20 @@ class Tool:
     description and the schema.
     """
 
-    __slots__ = ("description", "idle", "kind", "name", "row", "schema", "tells")
+    __slots__ = ("description", "idle", "kind", "name", "row", "schema", "in_description")
 
     def __init__(self, kind: str, entry: Item, row: Row, idle: Mapping[str, Any] = NOTHING) -> None:
         self.kind = kind
         self.name: str = entry["name"]
         self.description: str | None = entry.get("description")
         self.schema: Item | None = entry.get("input_schema")
-        self.tells: list[str] = entry.get("told", [])
+        self.in_description: list[str] = entry.get("told", [])
         self.row = row
         self.idle = idle
 
     def read(self, wire: Wire, reading: Any) -> Item:
         """The function of a definition. Raises `KeyError` or `TypeError` where it cannot be read."""
-        kept = {name: wire[name] for name in self.tells if wire.get(name) is not None}
+        kept = {name: wire[name] for name in self.in_description if wire.get(name) is not None}
         kept |= {name: value for name, value in self.idle.items() if wire.get(name) == value}
         rest = {name: value for name, value in wire.items() if name not in kept} if kept else wire
         described: Item = {"name": self.name}
@@ -55,7 +57,7 @@ class Tool:
         state: Item = item.setdefault("provider_state", reading.endpoint.state())
         keep_spelling(state, BUILT_IN, self.kind)
         if kept:
-            keep_spelling(state, _DEFINITION, kept)
+            keep_spelling(state, DEFINITION, kept)
         return item
 
     def is_still(self, tool: Item, encoding: Mapping[str, Any]) -> bool:
@@ -64,21 +66,21 @@ class Tool:
             return False
         if self.description is None:
             return True
-        described = self._describe(encoding.get(_DEFINITION) or NOTHING)
+        described = self._describe(encoding.get(DEFINITION) or NOTHING)
         return tool.get("description") == described and tool.get("input_schema") == self.schema
 
-    def tell(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
+    def put_back(self, wire: Wire, encoding: Mapping[str, Any]) -> Wire:
         """Puts back the members of a definition that are kept apart; into the same object, which may be marked for the cache."""
-        wire.update(encoding.get(_DEFINITION) or NOTHING)
+        wire.update(encoding.get(DEFINITION) or NOTHING)
         return wire
 
     def _describe(self, kept: Mapping[str, Any]) -> str | None:
-        told = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.tells if name in kept)
-        return f"{self.description}\n\n{{{told}}}" if told else self.description
+        text = ", ".join(f"{name}: {arguments_text(kept[name])}" for name in self.in_description if name in kept)
+        return f"{self.description}\n\n{{{text}}}" if text else self.description
 
 
 def entries(adapter: str) -> list[tuple[str, Item]]:
-    """The built-in tools of a wire, by their types on it, as spec/registry/built_in_tools.json has them."""
+    """The built-in tools of a wire and its sets of them, by their types on it, as spec/registry/built_in_tools.json has them."""
     for folder in (Path(__file__).parents[1] / "_data" / "registry", Path(__file__).parents[3] / "spec" / "registry"):
         if (folder / "built_in_tools.json").exists():
             found: list[Item] = json.loads((folder / "built_in_tools.json").read_bytes())[adapter]

@@ -53,12 +53,12 @@ def read_citation(source: Mapping[str, Any], names: Collection[str], endpoint: E
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def own_fields(citation: Citation, writing: Writing, path: Path) -> Mapping[str, Any] | None:
+def citation_fields(citation: Citation, writing: Writing, path: Path) -> Mapping[str, Any] | None:
     """What a citation holds for this wire alone; None for one of another provider, which is reported.
 
     A citation points into the provider's own documents and results, so only its own can go back.
     """
-    state = writing.owned(citation)
+    state = writing.state_of(citation)
     if not state:
         writing.loss.drop(path, "foreign_state", "weakened", "a citation of another provider has no form here")
         return None
@@ -66,19 +66,19 @@ def own_fields(citation: Citation, writing: Writing, path: Path) -> Mapping[str,
     return fields
 
 
-def own_citations(block: Mapping[str, Any], writing: Writing) -> bool:
+def has_native_citations(block: Mapping[str, Any], writing: Writing) -> bool:
     """Whether all citations of a text came from this provider."""
-    return all(writing.owned(citation) for citation in block["citations"])
+    return all(writing.state_of(citation) for citation in block["citations"])
 
 
-def said_of(citation: Citation, names: Collection[str]) -> dict[str, Any]:
+def select_members(citation: Citation, names: Collection[str]) -> dict[str, Any]:
     """The members of a citation of these names."""
     return {name: citation[name] for name in names if name in citation}
 
 
-def report_citation(citation: Citation, writing: Writing, path: Path, unsaid: Collection[str] = ()) -> None:
+def report_citation(citation: Citation, writing: Writing, path: Path, not_written: Collection[str] = ()) -> None:
     """Reports what a citation of this wire says without a place on it: members `unsaid`, and those that nobody knows."""
-    for name in unsaid:
+    for name in not_written:
         if name in citation:
             message = f"the wire has no {name.replace('_', ' ')} of a citation"
             writing.loss.drop((*path, name), "unsupported_field", "weakened", message)

@@ -49,7 +49,7 @@ _FRAME: Final = (60, 270, 330)
 _UNSEEN_SECONDS: Final = (1, 30, 3_600)
 
 
-class Said:
+class Gathered:
     """What the messages of a request hold, gathered in one walk."""
 
     __slots__ = (
@@ -168,8 +168,8 @@ def estimate(
     `provided` says what the provider's own tools bring along, by how their type begins; None is as much as fits. `beside` are
     tokens of what the provider adds from elsewhere.
     """
-    said = _gathered(request, endpoint)
-    low, likely, high = _weighed(said, request, _of(endpoint, request), window(endpoint), provided)
+    gathered = _gathered(request, endpoint)
+    low, likely, high = _weighed(gathered, request, _of(endpoint, request), window(endpoint), provided)
     return _rounded(low + beside[0], likely + beside[1], high + beside[2])
 
 
@@ -191,52 +191,56 @@ def _rounded(low: float, likely: float, high: float) -> TokenEstimate:
     return {"low": min(max(int(low), 1), middle), "likely": middle, "high": max(int(high) + 1, middle)}
 
 
-def _gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Said:
+def _gathered(request: Mapping[str, Any], endpoint: Endpoint) -> Gathered:
     """All that the messages of a request say."""
-    said = Said(endpoint)
-    said.add(request.get("system") or [])
+    gathered = Gathered(endpoint)
+    gathered.add(request.get("system") or [])
     for message in request["messages"]:
-        said.add(message["content"])
-    return said
+        gathered.add(message["content"])
+    return gathered
 
 
 def _weighed(
-    said: Said,
+    gathered: Gathered,
     request: Mapping[str, Any],
     model: Template,
     most: int,
     provided: Mapping[str, Range | None],
 ) -> Range:
     """The tokens of what was gathered, of the tools and of what the provider writes around them."""
-    turns = model.turn * len(request["messages"]) + model.call * said.calls / 2
+    turns = model.turn * len(request["messages"]) + model.call * gathered.calls / 2
     low, likely, high = model.prompt
     low, likely, high = low - _FEW[0] + turns * 0.4, likely + turns, high + _FEW[1] + turns * 1.6
-    parts = [_text(said.texts, model)]
-    if len(said.reasoning) > 1:
-        parts.append(_share(_text(said.reasoning, model), (0, model.replayed, 1.3)))
-    if said.seals:
-        parts.append(_sealed(said.seals, model))
-    if said.summarised:
-        parts.append((0, 0, said.summarised / _SEAL_MOST))
-    if len(said.items) > 1:
-        parts.append(_items(said, model))
+    parts = [_text(gathered.texts, model)]
+    if len(gathered.reasoning) > 1:
+        parts.append(_share(_text(gathered.reasoning, model), (0, model.replayed, 1.3)))
+    if gathered.seals:
+        parts.append(_sealed(gathered.seals, model))
+    if gathered.summarised:
+        parts.append((0, 0, gathered.summarised / _SEAL_MOST))
+    if len(gathered.items) > 1:
+        parts.append(_items(gathered, model))
     if tools := request.get("tools"):
-        tools = [_as_defined(tool, said.endpoint) for tool in tools]
+        tools = [_as_defined(tool, gathered.endpoint) for tool in tools]
         parts += _tools(tools, (request.get("tool_choice") or {}).get("type"), model, most, provided)
     schema = (request.get("response_format") or {}).get("schema")
     if schema:
         parts += [model.schema, _share(_text(["", arguments_text(schema)], model), model.schema_share)]
     if model.asks_twice and _has_form(request) and (request.get("reasoning") or {}).get("mode") != "disabled":
         parts.append((0, 0, min(request.get("max_output_tokens") or _REASONING_MOST, most)))
-    if model.reasoning and _reasons(request.get("reasoning") or {}, said.endpoint.adapter):
+    if model.reasoning and _reasons(request.get("reasoning") or {}, gathered.endpoint.adapter):
         parts.append((0, model.reasoning, model.reasoning * 1.5))
-    if said.documents:
+    if gathered.documents:
         parts.append(
-            (model.document[0] * said.documents, model.document[1] * said.documents, model.document[2] * said.documents)
+            (
+                model.document[0] * gathered.documents,
+                model.document[1] * gathered.documents,
+                model.document[2] * gathered.documents,
+            )
         )
-    if said.cited:
+    if gathered.cited:
         parts.append(model.cited)
-    parts += [_medium(block, model, most) for block in said.media]
+    parts += [_medium(block, model, most) for block in gathered.media]
     for part in parts:
         low, likely, high = low + part[0], likely + part[1], high + part[2]
     return max(low, 0), likely, high
@@ -263,10 +267,10 @@ def _sealed(seals: list[int], model: Template) -> Range:
     return 0, likely, max(most, likely)
 
 
-def _items(said: Said, model: Template) -> Range:
+def _items(gathered: Gathered, model: Template) -> Range:
     """The tokens of what only its provider understands: as text, and of the pages that it has sealed."""
-    sealed, pages = sum(said.pages), len(said.pages)
-    low, likely, high = _share(_text(said.items, model), (0, 0.8, 2))
+    sealed, pages = sum(gathered.pages), len(gathered.pages)
+    low, likely, high = _share(_text(gathered.items, model), (0, 0.8, 2))
     return low, likely + sealed / 8 + 100 * pages, high + sealed / 2 + 2_500 * pages
 
 
@@ -324,7 +328,7 @@ def _tools(
         if tool.get("kind") == "provider":
             parts.append(_provided(tool, most, provided))
         else:
-            texts.append(arguments_text({name: tool[name] for name in _SAID if tool.get(name)}))
+            texts.append(arguments_text({name: tool[name] for name in _COUNTED if tool.get(name)}))
     functions = len(texts) - 1
     if functions:
         low, likely, high = _share(_text(texts, model), model.json)
@@ -347,7 +351,7 @@ def _tools(
     return parts
 
 
-_SAID: Final = ("name", "description", "input_schema", "format")
+_COUNTED: Final = ("name", "description", "input_schema", "format")
 
 
 def _as_defined(tool: dict[str, Any], endpoint: Endpoint) -> dict[str, Any]:

@@ -267,7 +267,7 @@ def write(
     if _is_elsewhere(error, endpoint):
         del seen["path"]
     tried: list[tuple[Wire, Error]] = []
-    for variant in _variants(seen, own=here or error.get("adapter") in family, here=here):
+    for variant in _variants(seen, same_origin=here or error.get("adapter") in family, here=here):
         wire = compose(variant)
         if here and _goes_back(seen):
             wire["status"], wire["body"] = seen["status"], seen["raw"]
@@ -296,11 +296,11 @@ def _reads_as(found: Error, category: str, error: Mapping[str, Any]) -> bool:
     return found["category"] == category and found.get("path") in (None, error.get("path"))
 
 
-def _variants(error: dict[str, Any], *, own: bool, here: bool) -> list[WireError]:
+def _variants(error: dict[str, Any], *, same_origin: bool, here: bool) -> list[WireError]:
     """The ways to write it, the fullest first: the next one is taken when a reader would take this one for another failure."""
     status = error.get("status")
-    kept = status if own and status in _FAILURES else None
-    word = word_of(error.get("code")) if own else None  # it may go into a header
+    kept = status if same_origin and status in _FAILURES else None
+    word = word_of(error.get("code")) if same_origin else None  # it may go into a header
     path = error.get("path") or None  # the root: nothing to point at
     if path is not None and not path.startswith("/"):
         path = None
@@ -310,7 +310,7 @@ def _variants(error: dict[str, Any], *, own: bool, here: bool) -> list[WireError
     plain = first._replace(status=None, word=None)
     words = _provider_words(error, here=here)
     found = [first._replace(text=words)] if words else []
-    if own:
+    if same_origin:
         found.append(first)
     return [*found, plain, plain._replace(text=_NO_WORDS)]
 

@@ -17,7 +17,7 @@ from interlingua.adapters._kit import (
     arguments_text,
     parse_arguments,
     report_foreign_state,
-    report_own_state,
+    report_replayable_state,
     severity_of,
     within,
 )
@@ -53,7 +53,7 @@ class Member:
     """
 
     __slots__ = (
-        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "said",
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "canonical_name",
         "soft", "usual", "write",
     )  # fmt: skip
 
@@ -82,7 +82,7 @@ class Member:
         self.kind: type | None = None  # of a value that is the same on both sides
         self.plain: type | None = None  # of one that is read so, however it is written
         self.empty = True  # an empty value is plain, too
-        self.said = covers[0] if covers else ""
+        self.canonical_name = covers[0] if covers else ""
         self.row: Row | None = None  # of a value that is an object
         self.alone = ""  # the one member of that object that may stand for it
         self.optional = False  # that object stands only where it holds something
@@ -136,7 +136,7 @@ class Row:
         self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
         if not any(member.needed or member.always for member in beyond):
             self.plain = tuple(
-                (member.name, member.said, member.plain, member.empty, member.needed or member.always)
+                (member.name, member.canonical_name, member.plain, member.empty, member.needed or member.always)
                 for member in shape
                 if member.plain is not None
             )
@@ -203,10 +203,10 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
         if type(inner) is not dict:
             return False
         wire, named = inner, 0
-    for name, said, kind, empty, must in row.plain:
+    for name, canonical_name, kind, empty, must in row.plain:
         raw = wire.get(name)
         if type(raw) is kind and (raw or empty):
-            item[said] = raw
+            item[canonical_name] = raw
             named += 1
         elif must or raw is not None:
             return False
@@ -217,18 +217,18 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
     """Reads by a row; gives the members that it does not name."""
     read = 0
     for name, value in row.tag.items():
-        said = wire.get(name, ABSENT)
-        if said != value:
-            if said is not ABSENT and said is not None and said != "":
+        given = wire.get(name, ABSENT)
+        if given != value:
+            if given is not ABSENT and given is not None and given != "":
                 raise TypeError(name)
             reading.unusual = True
-        read += said is not ABSENT
+        read += given is not ABSENT
     fields: Item = {}
     for member in row.members:
         name = member.name
         raw = wire.get(name, ABSENT)
         if type(raw) is member.plain and (raw or member.empty):
-            item[member.said] = raw
+            item[member.canonical_name] = raw
             read += 1
             continue
         if raw is ABSENT:
@@ -273,7 +273,7 @@ def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
     if member.kind is None:
         member.read(raw, item, reading)
     elif type(raw) is member.kind:
-        item[member.said] = raw
+        item[member.canonical_name] = raw
     else:
         raise TypeError(member.name)
 
@@ -304,10 +304,10 @@ def opaque(value: Any, kind: Any, reading: Reading) -> Item:
 def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     """Writes a canonical item by a row, and reports what the wire does not say of it."""
     state: Item | None = item.get("provider_state")
-    own = state is not None and writing.endpoint.owns(state)
+    same_origin = state is not None and writing.endpoint.owns(state)
     encoding: Any = NOTHING
     fields: Any = None
-    if own and state is not None:
+    if same_origin and state is not None:
         encoding = state.get("encoding") or NOTHING
         fields = state.get("fields")
     wire = _write_members(row, item, writing, path)
@@ -316,12 +316,12 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     if fields:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
-        if not own:
+        if not same_origin:
             report_foreign_state(item, writing.endpoint, writing.loss, path)
         elif not row.signed:
-            report_own_state(state, writing.loss, path)
+            report_replayable_state(state, writing.loss, path)
     if not within(item, row.canonical):
-        report_unsaid(item, row.canonical, writing.loss, path)
+        report_not_written(item, row.canonical, writing.loss, path)
     return wire
 
 
@@ -329,7 +329,7 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
     wire: Wire = dict(row.tag)
     for member in row.members:
         if member.kind is not None:
-            value = item.get(member.said)
+            value = item.get(member.canonical_name)
             if value is not None:
                 wire[member.name] = value
         elif member.row is not None:
@@ -360,7 +360,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
     already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
     members = {} if row is None else {member.name: member for member in row.members}
-    said_already: list[Path] = []
+    covered_paths: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
         member = members.get(name)
@@ -371,24 +371,24 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
             branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
             if found:
                 wire[name] = inner
-                said_already += branches
+                covered_paths += branches
                 found_place = True
                 continue
-        elif name not in wire and (row is None or name not in row.wire or _says_nothing(member, value, writing)):
+        elif name not in wire and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
             wire[name] = value
             found_place = True
             continue
-        said_already.append((*path, name))
-    return said_already, found_place
+        covered_paths.append((*path, name))
+    return covered_paths, found_place
 
 
-def _says_nothing(member: Member | None, value: Any, writing: Writing) -> bool:
+def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:
     if member is None or not member.soft:
         return False
     return type(value) is not dict if member.row is not None else not _understands(member, value, writing.reader())
 
 
-_UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
+_NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
     "cache": ("cache_hint", "weakened", "the wire has no cache marks"),
     "signature": ("unsupported_field", "lost", "reasoning carries no proof on this wire"),
     "refusal": ("unsupported_field", "weakened", "a refusal travels as ordinary text"),
@@ -413,12 +413,12 @@ _UNSAID: Final[Mapping[str, tuple[str, str, str]]] = {
 """Code, severity and message of a canonical member that an item of a wire has no member for."""
 
 
-def report_unsaid(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
+def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
     """Reports the members of a canonical item that its wire has no member for; one that says nothing is none."""
     for name, value in item.items():
         if name in covered:
             continue
-        known = _UNSAID.get(name)
+        known = _NOT_WRITTEN.get(name)
         if known is None:
             loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
         elif value is not None and value is not False and value != []:
@@ -471,7 +471,7 @@ def filled(wire: str, name: str) -> Member:
 
 def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
     """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
-    member = Member("name", ("name",), _unread, write or _told_name, needed=True)
+    member = Member("name", ("name",), _unread, write or _written_tool_name, needed=True)
     member.plain, member.empty = str, False
     return member
 
@@ -480,7 +480,7 @@ def _unread(raw: Any, item: Item, _: Any) -> None:
     raise TypeError("a text is missing")
 
 
-def _told_name(item: Item, writing: Any, path: Path) -> Any:
+def _written_tool_name(item: Item, writing: Any, path: Path) -> Any:
     given = item["name"]
     name = writing.tool_name(given)
     if name != given:

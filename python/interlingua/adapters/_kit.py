@@ -141,7 +141,7 @@ PROVIDER_TOOL_MEMBERS: Final = TOOL_MEMBERS | {"adapter", "definition"}
 # ---------------------------------------------------------------------------------------------- provider state
 
 
-def own_state(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
+def state_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     """The provider state of an item when it may be replayed at this endpoint, else nothing."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state if state is not None and endpoint.owns(state) else {}
@@ -149,7 +149,7 @@ def own_state(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 def encoding_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     """How an item of this wire was spelt; nothing for an item of another origin."""
-    return own_state(item, endpoint).get("encoding") or NOTHING
+    return state_of(item, endpoint).get("encoding") or NOTHING
 
 
 def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
@@ -189,7 +189,7 @@ STAND_IN: Final = "stand_in"
 """How a state was spelt whose signature is none, but a word that its provider takes instead of one."""
 
 
-def report_own_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
+def report_replayable_state(state: Mapping[str, Any], loss: Loss, path: Path, *, fields: bool = False) -> None:
     """Reports what an own state holds without a place on this wire: a signature, and, where told, its fields."""
     if state.get("signature"):
         message = "the item carries no signature on this wire"
@@ -291,7 +291,7 @@ def report_foreign_options(
                 report_foreign_option(adapter, name, value, loss, f"an option of {adapter} has no meaning here")
 
 
-def _says_nothing(adapter: str, name: str, value: Any) -> bool:
+def _has_no_effect(adapter: str, name: str, value: Any) -> bool:
     """Whether an option of another wire asks for what is so anyway: that nothing is kept, that usage is told, that sealed
     reasoning comes along."""
     match adapter, name:
@@ -311,7 +311,7 @@ def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, messa
     if is_stored(adapter, name, value):
         loss.drop(where, "foreign_options", "lost", "the part of the conversation behind it is stored by its provider")
     else:
-        severity = "representation" if _says_nothing(adapter, name, value) else "weakened"
+        severity = "representation" if _has_no_effect(adapter, name, value) else "weakened"
         loss.drop(where, "foreign_options", severity, message)
 
 
@@ -339,11 +339,11 @@ class WireIds:
         canonical: str = block["id"]
         if canonical in self._wire:
             return self._wire[canonical]
-        own = own_state(block, endpoint).get("id")
+        known_id = state_of(block, endpoint).get("id")
         # an id that a provider repeats in a later turn is its own affair and goes back as it came
         wire_id = (
-            own
-            if own is not None and (self._grammar.match(own) or carries_state(own, endpoint))
+            known_id
+            if known_id is not None and (self._grammar.match(known_id) or carries_state(known_id, endpoint))
             else self._derive(canonical)
         )
         self._taken.add(wire_id)

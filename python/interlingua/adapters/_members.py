@@ -96,14 +96,14 @@ class Row:
     the range `plain` (`places`).
     """
 
-    __slots__ = ("kind", "member", "parse", "plain", "read", "says", "write")
+    __slots__ = ("kind", "member", "parse", "plain", "read", "covers", "write")
 
     def __init__(
         self,
         kind: Any,
         member: str = "",
         read: "Reader | None" = None,
-        says: tuple[str, ...] = (),
+        covers: tuple[str, ...] = (),
         plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None,
         parse: Callable[[Any], Any] | None = None,
         write: "Writer[Any] | None" = None,
@@ -111,7 +111,7 @@ class Row:
         self.kind = kind
         self.member = member
         self.read = read
-        self.says = says
+        self.covers = covers
         self.plain = plain
         self.parse = parse
         self.write = write
@@ -229,16 +229,16 @@ class Members(Generic[R]):
         self.request[row.member] = value
         return True
 
-    def wish(self, said: Wire) -> bool:
+    def wish(self, wished: Wire) -> bool:
         """Takes what a member says of reasoning; False where another one says it already."""
         present: Wire | None = self.request.get(REASONING)
         if present is None:
-            if said:
-                self.request[REASONING] = said
+            if wished:
+                self.request[REASONING] = wished
             return True
-        if not said.keys().isdisjoint(present):
+        if not wished.keys().isdisjoint(present):
             return False
-        present.update(said)
+        present.update(wished)
         return True
 
 
@@ -439,45 +439,45 @@ class Body:
             if silent:
                 request["provider_state"].setdefault("encoding", {})["members"] = silent
             return
-        loss, spelt = Loss(), Wire()
+        loss, spellings = Loss(), Wire()
         written = self._written_again(request, body, endpoint, loss)
-        self._compare("", body, written, self.rows, spelt)
-        _leave_to_messages(spelt, request)
-        if spelt:
-            for place, kept in spelt.items():
+        self._compare("", body, written, self.rows, spellings)
+        _leave_to_messages(spellings, request)
+        if spellings:
+            for place, kept in spellings.items():
                 unsaid = place not in written and self._is_silent(place, body.get(place))
-                if place not in body or not unsaid or loss.about(self._said(place), _option(place, endpoint)):
+                if place not in body or not unsaid or loss.about(self._covered_by(place), _option(place, endpoint)):
                     kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
-            request["provider_state"].setdefault("encoding", {})["members"] = spelt
+            request["provider_state"].setdefault("encoding", {})["members"] = spellings
 
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
         did not change them then."""
-        spelt: Wire | None = writing.encoding.get("members")
-        if not spelt:
+        spellings: Wire | None = writing.encoding.get("members")
+        if not spellings:
             return
         endpoint, loss = writing.endpoint, writing.loss
         fits: dict[str, bool] = {}
-        for place, kept in spelt.items():
+        for place, kept in spellings.items():
             if "imprint" in kept:
                 known = writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
                 fits[place] = known
         # what is said in two places is put back in both or in none
-        changed = {member for place, fit in fits.items() if not fit for member in self._said(place)}
+        changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
         for place, fit in fits.items():
-            said = self._said(place)
-            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(said) else (None, "")
+            covered = self._covered_by(place)
+            item, name = _inner(body, place, copied=True) if fit and changed.isdisjoint(covered) else (None, "")
             if item is None:
                 continue
-            if "raw" in spelt[place]:
-                item[name] = spelt[place]["raw"]
+            if "raw" in spellings[place]:
+                item[name] = spellings[place]["raw"]
             else:
                 item.pop(name, None)
-            loss.retract(said, _option(place, endpoint))
-        for place, kept in spelt.items():
+            loss.retract(covered, _option(place, endpoint))
+        for place, kept in spellings.items():
             if "imprint" in kept or place in body:
                 continue
-            if not loss.entries or not loss.about(self._said(place), _option(place, endpoint)):
+            if not loss.entries or not loss.about(self._covered_by(place), _option(place, endpoint)):
                 body[place] = kept["raw"]  # it said nothing, as now
 
     def _is_plain(self, body: Wire, endpoint: Endpoint, silent: Wire) -> bool:
@@ -485,7 +485,7 @@ class Body:
         if not body.get(self.apart[0]):
             return False
         for name in self.always:
-            if _says_nothing(body.get(name)):
+            if _has_no_effect(body.get(name)):
                 return False
         if not self.switches.keys().isdisjoint(endpoint.dialect):
             for switch, names in self.switches.items():
@@ -528,46 +528,46 @@ class Body:
         self.write(request, written, self.writing(request, endpoint, loss))
         return written
 
-    def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spelt: Wire) -> None:
+    def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spellings: Wire) -> None:
         for name, raw in body.items():
             if raw and name in written and above + name in self.apart:
                 continue
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
-                self._compare(f"{above}{name}/", raw, now, row.kind, spelt)
+                self._compare(f"{above}{name}/", raw, now, row.kind, spellings)
             elif not _is_same(raw, now):
-                spelt[above + name] = {"raw": raw}
+                spellings[above + name] = {"raw": raw}
         for name in written:
             if name not in body:
-                spelt[above + name] = {}
+                spellings[above + name] = {}
 
     def _imprint(self, place: str, request: Request, body: Wire, endpoint: Endpoint, loss: Loss) -> str:
         """What a place is known by: what the request says there, what is written there, and what is reported of it."""
-        said, option = self._said(place), _option(place, endpoint)
+        covered, option = self._covered_by(place), _option(place, endpoint)
         item, name = _inner(body, place)
         asked: Any = request
         for step in option:
             asked = asked.get(step) if type(asked) is dict else None
         written = [item[name]] if item is not None and name in item else []
-        reported = [{**entry, "message": ""} for entry in loss.about(said, option)]  # wording is free
-        return imprint([asked, [request.get(member) for member in said], written, reported], "member")
+        reported = [{**entry, "message": ""} for entry in loss.about(covered, option)]  # wording is free
+        return imprint([asked, [request.get(member) for member in covered], written, reported], "member")
 
-    def _said(self, place: str) -> tuple[str, ...]:
+    def _covered_by(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
-        said: tuple[str, ...] = ()
+        covered: tuple[str, ...] = ()
         rows: Any = self.rows
         for step in place.split("/"):
             row: Row | None = rows.get(step) if type(rows) is dict else None
             if row is None:
-                return said
-            said, rows = row.says or ((row.member,) if row.member else said), row.kind
-        return said or _all_said(rows)
+                return covered
+            covered, rows = row.covers or ((row.member,) if row.member else covered), row.kind
+        return covered or _covered_by_all(rows)
 
 
 _EMPTY: Final[tuple[Any, ...]] = ("", [], {})
 
 
-def _says_nothing(value: Any) -> bool:
+def _has_no_effect(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
@@ -601,15 +601,15 @@ _ABSENT: Final = object()
 _INSTRUCTIONS: Final = ("system", "instructions")
 
 
-def _leave_to_messages(spelt: Wire, request: Request) -> None:
+def _leave_to_messages(spellings: Wire, request: Request) -> None:
     """Takes out instructions without a word that are the first message of the request: it says how they were spelt, and an
     edit may take it away."""
     messages: list[Wire] = request["messages"]
     if not messages or messages[0]["role"] != "system" or any(block.get("text") for block in messages[0]["content"]):
         return
     for name in _INSTRUCTIONS:
-        if spelt.get(name, NOTHING).get("raw") is not None:
-            del spelt[name]
+        if spellings.get(name, NOTHING).get("raw") is not None:
+            del spellings[name]
 
 
 def _is_same(left: Any, right: Any) -> bool:
@@ -654,13 +654,13 @@ def _option(place: str, endpoint: Endpoint) -> tuple[str, ...]:
     return ("options", endpoint.adapter, *place.split("/"))
 
 
-def _all_said(rows: Any) -> tuple[str, ...]:
+def _covered_by_all(rows: Any) -> tuple[str, ...]:
     """What an object of these rows says."""
     if type(rows) is not dict:
         return ()
     found: tuple[str, ...] = ()
     for row in rows.values():
-        found += row.says or ((row.member,) if row.member else _all_said(row.kind))
+        found += row.covers or ((row.member,) if row.member else _covered_by_all(row.kind))
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Container
 from typing import Any, Final
 
 from interlingua.adapters._envelope import envelop, open_envelope
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
     CALL_MEMBERS,
@@ -17,10 +17,10 @@ from interlingua.adapters._kit import (
     Wire,
     malformed,
     report_lost_state,
-    report_own_state,
+    report_replayable_state,
 )
-from interlingua.adapters._order import Order, Wanted, longest_rising, moves_behind, moves_to, note_disorder
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
@@ -42,7 +42,7 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any, wanted: Wanted) -> list[Message]:
+def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
@@ -52,7 +52,7 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: A
             found.append(read(message, reading))
     except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
         raise malformed("the message", "messages", len(found)) from problem
-    note_disorder(found, wanted, reading.endpoint.state)
+    note_disorder(found, reading.endpoint.state)
     return found
 
 
@@ -67,14 +67,14 @@ def result_message(call: str, content: list[Block], reading: Any, wire_id: str |
     return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
 
 
-def other_members(item: Wire, known: Container[str], spelt: Spelt, *place: str) -> Item:
+def other_members(item: Wire, known: Container[str], spellings: Spellings, *place: str) -> Item:
     """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spelt`."""
     others: Item = {}
     for name, value in item.items():
         if name in known:
             continue
         if value is None:
-            spelt[pointer((*place, name))] = {"raw": None}
+            spellings[pointer((*place, name))] = {"raw": None}
         else:
             others[name] = value
     return others
@@ -97,7 +97,7 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
     """Reports what an item holds beside the members `covered`, and of its own state the signature and, where the wire has no
     item for them, the `fields`."""
     report_state(item, writing, path, fields=fields)
-    report_unsaid(item, covered, writing.loss, path)
+    report_not_written(item, covered, writing.loss, path)
 
 
 def report_verbatim(block: Block, kind: str, writing: Writing, path: Path, covered: frozenset[str] = OF_OPAQUE) -> None:
@@ -115,7 +115,7 @@ def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = Fal
     if state is None:
         return
     if writing.endpoint.owns(state):
-        report_own_state(state, writing.loss, path, fields=fields)
+        report_replayable_state(state, writing.loss, path, fields=fields)
     else:
         report_lost_state(state, writing.loss, path)
 
@@ -148,7 +148,7 @@ def no_place(block: Block, writing: Writing) -> tuple[str, str]:
         case "opaque":
             return "foreign_state", "an item of another provider has no form here"
         case "thinking" | "redacted_thinking":
-            if block.get("provider_state") and not writing.owned(block):
+            if block.get("provider_state") and not writing.state_of(block):
                 return "foreign_state", "reasoning of another provider is not replayed"
             return "unsupported_block", "reasoning has no form in this place"
         case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
@@ -217,8 +217,8 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
         writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
 
 
-def report_moves(order: Order, messages: list[Message], wanted: Wanted, writing: Writing) -> None:
+def report_moves(order: Order, messages: list[Message], writing: Writing) -> None:
     """Reports the messages that stand elsewhere on the wire. It is the last report of all: what others name still stands in its
     place then."""
     for position, to in moves_behind(order, messages):
-        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", wanted.why)
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", WHY)

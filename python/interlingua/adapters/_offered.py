@@ -8,7 +8,7 @@ tools that take free text. The report of the request says so, and by it the call
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._built_in import BUILT_IN
+from interlingua.adapters._built_in import BUILT_IN, TOOLSET
 from interlingua.adapters._free_text import ARGUMENT
 from interlingua.adapters._kit import NOTHING, arguments_text, parse_arguments
 
@@ -47,7 +47,7 @@ def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
         return False
     for tool in request.get("tools") or ():
         encoding = (tool.get("provider_state") or NOTHING).get("encoding") or NOTHING
-        if BUILT_IN in encoding:
+        if BUILT_IN in encoding or TOOLSET in encoding:
             return True
         if functions_alone and (tool.get("kind") == "custom" or "namespace" in encoding or "declared" in encoding):
             return True
@@ -108,9 +108,9 @@ class EventsAsOffered:
 
     def __call__(self, events: list[Item]) -> list[Item]:
         """The events that some events become."""
-        return [told for event in events for told in self._told(event)]
+        return [offered for event in events for offered in self._as_offered(event)]
 
-    def _told(self, event: Item) -> Iterable[Item]:
+    def _as_offered(self, event: Item) -> Iterable[Item]:
         kind: str = event["type"]
         if kind == "message_complete" or (kind == "error" and "response" in event):
             return ({**event, "response": answer_as_offered(event["response"], self._tools)},)

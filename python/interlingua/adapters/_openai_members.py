@@ -210,7 +210,7 @@ def is_named_schema(schema: Any) -> bool:
 
 
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
     "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=sampling),
     "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=sampling),
     "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
@@ -245,10 +245,10 @@ def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
     """What asks for an answer by a schema; None when there is more, or something of an unexpected type."""
     if not schema.keys() <= _SCHEMA_TYPES.keys():
         return None
-    said = {name: item for name, item in schema.items() if item is not None}
-    if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in said.items()):
+    present = {name: item for name, item in schema.items() if item is not None}
+    if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in present.items()):
         return None
-    return {"type": "json_schema", **said}
+    return {"type": "json_schema", **present}
 
 
 def report_prefill(position: int, writing: "Target") -> None:

@@ -53,9 +53,13 @@ def _carry_shared(request: Mapping[str, Any], body: Wire, endpoint: Endpoint, lo
     options = request.get("options") or {}
     if not from_sibling(request, endpoint):
         return carried
-    own = options.get(endpoint.adapter) or {}
+    native_options = options.get(endpoint.adapter) or {}
     for name, value in (options.get(sibling) or {}).items():
-        if name in _SHARED_OPTIONS and name not in own and name not in endpoint.dialect.get("unsupported", ()):
+        if (
+            name in _SHARED_OPTIONS
+            and name not in native_options
+            and name not in endpoint.dialect.get("unsupported", ())
+        ):
             body[name] = value
             carried.add((sibling, name))
             message = "both wires of the provider have this member"

@@ -105,7 +105,7 @@ def _one_tool(choice: Choice, offered: Mapping[str, str], writing: Target) -> di
     if kind != (choice.get("kind") or "function"):
         message = "the kind of a choice is that of its tool"
         writing.loss.replace(("tool_choice", "kind"), kind, "custom_tool", "representation", message)
-    return {"type": "tool", "name": writing.told_name(name, ("tool_choice",)), "kind": kind}
+    return {"type": "tool", "name": writing.written_tool_name(name, ("tool_choice",)), "kind": kind}
 
 
 def _allowed(choice: Choice, offered: Mapping[str, str], writing: Target) -> dict[str, Any] | None:

@@ -31,13 +31,15 @@ class Target(_writing.Writing):
 
     def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
         super().__init__(source, endpoint, loss)
-        own, dialect = self.same_origin, self.dialect
-        self.folds_custom = dialect.get("custom_tools") is False and not own
+        same_origin, dialect = self.same_origin, self.dialect
+        self.folds_custom = dialect.get("custom_tools") is False and not same_origin
         self.breakpoints = 0
-        told: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
+        tool_ids: Mapping[str, Any] = dialect.get("tool_id") or NOTHING
         self._longest_id = longest_id
-        self._id_grammar = re.compile(told["pattern"]) if "pattern" in told and not own else None
-        self._short_ids = WireIds(self._id_grammar or _ANY_ID, "call_", told["length"]) if "length" in told else None
+        self._id_grammar = re.compile(tool_ids["pattern"]) if "pattern" in tool_ids and not same_origin else None
+        self._short_ids = (
+            WireIds(self._id_grammar or _ANY_ID, "call_", tool_ids["length"]) if "length" in tool_ids else None
+        )
         self._ids: dict[str, str] = {}
 
     def fits_name(self, name: str) -> bool:
@@ -56,7 +58,7 @@ class Target(_writing.Writing):
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 
-    def says_free_text(self, block: dict[str, Any], state: Mapping[str, Any]) -> bool:
+    def writes_free_text(self, block: dict[str, Any], state: Mapping[str, Any]) -> bool:
         """Whether a call is written as one with free text; `state` is its own. One that the provider made goes back so."""
         if block.get("kind") != "custom":
             return False
@@ -68,11 +70,11 @@ class Target(_writing.Writing):
         if self._short_ids is not None:
             return self._short_ids.call(block, self.endpoint)
         canonical: str = block["id"]
-        own: str | None = state.get("id")
-        wire_id = own if own is not None and self.same_origin else self._ids.get(canonical)
+        known_id: str | None = state.get("id")
+        wire_id = known_id if known_id is not None and self.same_origin else self._ids.get(canonical)
         if wire_id is None:
-            fits = own is not None and (self._takes_id(own) or carries_state(own, self.endpoint))
-            wire_id = own if own is not None and fits else self._derived(canonical)
+            fits = known_id is not None and (self._takes_id(known_id) or carries_state(known_id, self.endpoint))
+            wire_id = known_id if known_id is not None and fits else self._derived(canonical)
         self._ids[canonical] = wire_id
         return wire_id
 

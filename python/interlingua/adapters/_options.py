@@ -23,7 +23,7 @@ from interlingua.canonical.loss import Path
 
 Request = dict[str, Any]
 
-_SAID_ALREADY: Final = "another member of the request says it already"
+_ALREADY_COVERED: Final = "another member of the request says it already"
 
 
 class Options(NamedTuple):
@@ -40,7 +40,7 @@ class Options(NamedTuple):
     merged: frozenset[str]
     members: frozenset[str] | None = None
     needed: Mapping[str, str] = NOTHING
-    said: Mapping[str, str] = NOTHING
+    covered: Mapping[str, str] = NOTHING
     beside: tuple[str, ...] = ()
 
 
@@ -72,8 +72,8 @@ def options_to_wire(
             _add_to_object(name, value, body, path, wire, writing)
         elif name in wire.merged and type(value) is list and type(present) is list:
             _add_to_list(name, value, body, path, writing)
-        elif name in body or (wire.said.get(name) in body and not writing.same_origin):
-            loss.drop(path, "combination", "weakened", _SAID_ALREADY)
+        elif name in body or (wire.covered.get(name) in body and not writing.same_origin):
+            loss.drop(path, "combination", "weakened", _ALREADY_COVERED)
         else:
             body[name] = value
             if name in wire.rows:
@@ -82,15 +82,15 @@ def options_to_wire(
 
 def _add_to_object(name: str, value: Wire, body: Wire, path: Path, wire: Options, writing: Writing) -> None:
     """What an option adds to an object that a member of the request is written into. What it says again is left out."""
-    said: Wire = body[name]
-    added = {member: item for member, item in value.items() if member not in said}
+    present: Wire = body[name]
+    added = {member: item for member, item in value.items() if member not in present}
     if not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "representation", _SAID_ALREADY)
+        writing.loss.drop(path, "combination", "weakened" if value else "representation", _ALREADY_COVERED)
         return
     for member in value:
-        if member in said:
-            writing.loss.drop((*path, member), "combination", "weakened", _SAID_ALREADY)
-    body[name] = {**said, **added}
+        if member in present:
+            writing.loss.drop((*path, member), "combination", "weakened", _ALREADY_COVERED)
+    body[name] = {**present, **added}
     if not wire.beside:
         _report_meaning(name, added, body, path, wire, writing)
 
@@ -100,9 +100,9 @@ def _add_to_list(name: str, value: list[Any], body: Wire, path: Path, writing: W
     added = [item for item in value if item not in body[name]]
     body[name] = [*added, *body[name]]
     if not added:
-        writing.loss.drop(path, "combination", "representation", _SAID_ALREADY)
+        writing.loss.drop(path, "combination", "representation", _ALREADY_COVERED)
     elif len(added) != len(value):
-        writing.loss.replace(path, added, "combination", "representation", _SAID_ALREADY)
+        writing.loss.replace(path, added, "combination", "representation", _ALREADY_COVERED)
 
 
 def _report_meaning(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Writing) -> None:

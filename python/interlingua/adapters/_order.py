@@ -1,14 +1,17 @@
 """
-The order of messages: where a wire wants the results of calls and where instructions, and what moves so that they stand there.
+The order of messages: where the results of calls stand, and what moves so that they stand there.
 
-What a wire wants is data (`Wanted`). Calls and results are paired here for all wires, and refused where they do not pair.
+On all wires results follow their calls directly and in the order of the calls. What they follow is the turn of the model, which
+may be several messages, or (not `by_turn`) the message that holds the calls. Calls and results are paired here for all wires, and
+refused where they do not pair.
 
-An oddity is kept where it was read and repaired where it was made. A reader notes it (`note_disorder`): `misplaced` of a message
-that keeps the place where it stands, `unasked` of a result that no open call asked for, `unanswered` of a call.
+An oddity is kept where it was read and repaired where it was made. A reader notes it (`note_disorder`): in the last message of a
+turn how it was answered (`answers`), of a result that no open call asked for it (`unasked`), of a call that nobody answered it
+(`unanswered`).
 """
 
 from collections.abc import Callable, Collection, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from interlingua.adapters._as_read import note
 from interlingua.adapters._writing import Writing
@@ -23,31 +26,15 @@ Stored = Callable[[], Collection[int]]
 Moves = list[tuple[int, int]]
 """The position of a message, and the one before which it stands on the wire."""
 
-TURN: Final = "turn"
-"""Results follow directly the turn of the model that holds their calls."""
-MESSAGE: Final = "message"
-"""Results follow directly the message that holds their calls."""
-LATER: Final = "later"
-"""Results follow their calls somewhere; only instructions do not stand between them."""
-
-
-class Wanted(NamedTuple):
-    """What a wire wants of the results of calls: what they are `behind`, and how a report says it. They are always in the
-    order of their calls."""
-
-    behind: str
-    why: str = "results follow their calls directly, in the order of the calls"
-
-
+WHY: Final = "results follow their calls directly, in the order of the calls"
 INSTRUCTIONS: Final = ("system", "developer")
-_APART: Final = "apart"
+_ANSWERS: Final = "answers"
 ANSWER_IT: Final = "add a tool message that answers it, or set loss_policy.unanswered to placeholder"
 
 
-def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
+def in_order(messages: list[Message], first: int, *, by_turn: bool) -> bool:
     """Whether messages from `first` on stand as all wires want them: each call is answered directly, in the order of the calls,
     and no id names two calls."""
-    by_turn = wanted.behind == TURN
     met: set[str] = set()
     calls: list[str] = []
     answered = 0
@@ -86,10 +73,10 @@ def in_order(messages: list[Message], wanted: Wanted, first: int = 0) -> bool:
 
 def arranged(
     messages: list[Message],
-    wanted: Wanted,
     writing: Writing,
     first: int = 0,
     *,
+    by_turn: bool = False,
     as_read: bool = True,
     stored: Stored | None = None,
 ) -> Order:
@@ -99,15 +86,14 @@ def arranged(
     keeps.
     Raises `InvalidRequest` with a pointer when calls and results do not pair, except where they were read so.
     """
-    if in_order(messages, wanted, first):
+    if in_order(messages, first, by_turn=by_turn):
         return range(first, len(messages))
     if writing.whole:
         return list(range(first, len(messages)))
     as_read = as_read and writing.same_origin
-    places = _paired(messages, wanted, writing, first, as_read, stored)
-    if wanted.behind == LATER:
-        return _in_order_of_calls(messages, places, writing, as_read)
-    kept = _kept_places(messages, wanted, writing, first, places) if as_read else frozenset()
+    windows = list(_windows(messages, first, by_turn=by_turn))
+    places = _paired(messages, windows, writing, as_read, stored)
+    kept = _kept(messages, windows, places, writing) if as_read else set()
     answers: dict[int, list[tuple[_Place, int]]] = {}
     for position, place in places.items():
         if position not in kept:
@@ -123,19 +109,20 @@ def arranged(
 
 _Place = tuple[int, int, int]
 """The message that a result goes behind; the message and the block of its call."""
+_Window = tuple[int, int, int]
+"""Where a turn of the model begins, where what answers it, and where that ends."""
 
 
 def _paired(
-    messages: list[Message], wanted: Wanted, writing: Writing, first: int, as_read: bool, stored: Stored | None
+    messages: list[Message], windows: list[_Window], writing: Writing, as_read: bool, stored: Stored | None
 ) -> dict[int, _Place]:
     """The places of the results that answer a call, by position."""
     adapter = writing.endpoint.adapter
     asked: dict[str, _Place] = {}
     unanswered: dict[str, Block] = {}
     places: dict[int, _Place] = {}
-    for begin, start, end in turns(messages, first):
+    for begin, start, end in windows:
         for position in range(begin, start):
-            home = start - 1 if wanted.behind == TURN else position
             for index, block in enumerate(messages[position]["content"]):
                 if block["type"] != "tool_use":
                     continue
@@ -143,7 +130,7 @@ def _paired(
                     why = "an earlier call has this id; give each call an id of its own"
                     path: Path = ("messages", position, "content", index, "id")
                     raise InvalidRequest(why, path=pointer(path), adapter=adapter)
-                asked[block["id"]] = home, position, index
+                asked[block["id"]] = start - 1, position, index
                 unanswered[block["id"]] = block
         for position in range(start, end):
             if messages[position]["role"] != "tool":
@@ -180,91 +167,31 @@ def result_of(message: Message, path: Path, adapter: str) -> Block:
     return content[0]
 
 
-def _kept_places(
-    messages: list[Message], wanted: Wanted, writing: Writing, first: int, places: dict[int, _Place]
-) -> frozenset[int]:
-    """The messages that stay where they were read, because nothing has come between them and the turn before them."""
+def _kept(messages: list[Message], windows: list[_Window], places: dict[int, _Place], writing: Writing) -> set[int]:
+    """The messages behind turns that are answered as they were when they were read: those stay where they are."""
     kept: set[int] = set()
-    windows = list(_windows(messages, wanted, first))
-    homes: set[int] = (
-        set()
-    )  # of results that an edit brought elsewhere: what was read of those turns does not hold any more
-    for begin, start, end in windows:
-        for position in range(start, end):
-            place = places.get(position)
-            if place is not None and place[1] < begin and _misplaced(messages[position], writing) != _APART:
-                homes.add(place[1])
-    for begin, start, end in windows:
-        if not homes.isdisjoint(range(begin, start)):
-            continue
-        after = start
-        while after < end and _is_kept(messages[after], places.get(after), begin, writing):
-            after += 1
-        if not any(position in places for position in range(after, end)):
-            kept.update(range(start, after))
-    return frozenset(kept)
+    # of results that an edit brought elsewhere: what was read of those turns does not hold any more
+    homes: set[int] = set()
+    for begin, start, end in reversed(windows):
+        read: Any = writing.encoding_of(messages[start - 1]).get(_ANSWERS) if start > begin else None
+        past = start + len(read) if type(read) is list else start
+        if (
+            homes.isdisjoint(range(begin, start))
+            and read == _answers(messages, start, past)
+            and not any(position in places for position in range(past, end))
+        ):
+            kept.update(range(start, past))
+        else:
+            homes.update(places[position][0] for position in range(start, end) if position in places)
+    return kept
 
 
-def _is_kept(message: Message, place: _Place | None, begin: int, writing: Writing) -> bool:
-    """Whether a message was read where it stands; a result needs its call before it, unless it was read apart from it."""
-    noted = _misplaced(message, writing)
-    if noted is True and message["role"] == "tool":
-        return place is None or place[1] >= begin
-    return bool(noted)
-
-
-def _misplaced(message: Message, writing: Writing) -> Any:
-    """Whether a message was read where it stands; `_APART` for a result that was read apart from its call."""
-    return writing.encoding_of(message).get("misplaced")
-
-
-def _in_order_of_calls(
-    messages: list[Message], places: dict[int, _Place], writing: Writing, as_read: bool
-) -> list[int]:
-    """Results take each other's places between two turns of the model; instructions wait for the results of open calls."""
-    answered = {place[1:] for place in places.values()}
-    still_open: set[tuple[int, ...]] = set()
-    order: list[int] = []
-    waiting: list[int] = []
-    results: list[int] = []  # where they stand in the order
-    for position, message in enumerate(messages):
-        role = message["role"]
-        misplaced = as_read and _misplaced(message, writing)
-        if role == "assistant":
-            _settle(order, results, places, messages, writing, as_read)
-            results = []
-            still_open.update(
-                call for index in range(len(message["content"])) if (call := (position, index)) in answered
-            )
-        elif role == "tool":
-            if position in places:
-                still_open.discard(places[position][1:])
-                results.append(len(order))
-        elif still_open and role != "user" and not misplaced:
-            waiting.append(position)
-            continue
-        order.append(position)
-        if waiting and role == "tool" and not still_open:
-            order += waiting
-            waiting = []
-    _settle(order, results, places, messages, writing, as_read)
-    return order
-
-
-def _settle(
-    order: list[int],
-    results: list[int],
-    places: dict[int, _Place],
-    messages: list[Message],
-    writing: Writing,
-    as_read: bool,
-) -> None:
-    """Puts results into the order of their calls, unless they were read otherwise."""
-    positions = [order[at] for at in results]
-    if as_read and all(_misplaced(messages[position], writing) for position in positions):
-        return
-    for at, position in zip(results, sorted(positions, key=places.__getitem__), strict=True):
-        order[at] = position
+def _answers(messages: list[Message], start: int, past: int) -> list[str]:
+    """What stands behind a turn: the calls of results, and the roles of others."""
+    return [
+        message["content"][0].get("tool_use_id", "") if message["role"] == "tool" else message["role"]
+        for message in messages[start:past]
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -272,91 +199,43 @@ def _settle(
 
 def note_disorder(
     messages: list[Message],
-    wanted: Wanted,
     state: Callable[[], dict[str, Any]],
     *,
+    by_turn: bool = False,
     stored: Stored | None = None,
 ) -> None:
     """Notes in messages that were just read what is not as a writer would have it; `state` makes a provider state."""
     first = 0
     while first < len(messages) and messages[first]["role"] in INSTRUCTIONS:
         first += 1
-    if in_order(messages, wanted, first):
+    if in_order(messages, first, by_turn=by_turn):
         return
-    open_calls: dict[str, tuple[int, Block]] = {}
-    asked: set[str] = set()
-    turn = first
-    for begin, start, end in _windows(messages, wanted, first):
-        turn = begin
-        calls: list[str] = []
-        for position in range(begin, start):
-            for block in messages[position]["content"]:
+    open_calls: dict[str, Block] = {}
+    calls: list[str] = []
+    for begin, start, end in _windows(messages, first, by_turn=by_turn):
+        calls = []
+        for message in messages[begin:start]:
+            for block in message["content"]:
                 if block["type"] == "tool_use":
                     calls.append(block["id"])
-                    open_calls[block["id"]] = begin, block
-        if wanted.behind == LATER:
-            asked.update(calls)
-            _note_later(messages, range(start, end), asked, open_calls, stored, state)
-        else:
-            _note_window(messages, range(start, end), calls, open_calls, state)
-    for begin, block in open_calls.values():
-        if begin != turn or messages[-1]["role"] != "assistant":
-            note(block, "unanswered", state)
-
-
-def _note_window(
-    messages: list[Message],
-    window: range,
-    calls: list[str],
-    open_calls: dict[str, tuple[int, Block]],
-    state: Callable[[], dict[str, Any]],
-) -> None:
-    """Notes what stands behind a turn up to the last result, when it is not just the results of its calls."""
-    answered: list[str] = []
-    behind = window.start
-    for position in window:
-        message = messages[position]
-        if message["role"] == "tool":
-            call = message["content"][0]["tool_use_id"]
-            if open_calls.pop(call, None) is None:
-                note(message, "unasked", state)
-            else:
-                answered.append(call)
-                behind = position + 1
-    if behind - window.start != len(answered) or answered != [call for call in calls if call in answered]:
-        for position in range(window.start, behind):
-            message = messages[position]
-            apart = message["role"] == "tool" and message["content"][0]["tool_use_id"] not in calls
-            note(message, "misplaced", state, _APART if apart else True)
-
-
-def _note_later(
-    messages: list[Message],
-    window: range,
-    asked: set[str],
-    open_calls: dict[str, tuple[int, Block]],
-    stored: Stored | None,
-    state: Callable[[], dict[str, Any]],
-) -> None:
-    """Notes instructions among open calls, and results that do not come in the order of their calls; `asked` are all calls
-    so far."""
-    order = list(open_calls)
-    ranks: list[int] = []
-    results: list[Message] = []
-    for position in window:
-        message = messages[position]
-        if message["role"] == "tool":
-            call = message["content"][0]["tool_use_id"]
+                    open_calls[block["id"]] = block
+        answered: list[str] = []
+        past = start
+        for position in range(start, end):
+            if messages[position]["role"] != "tool":
+                continue
+            call: str = messages[position]["content"][0]["tool_use_id"]
             if open_calls.pop(call, None) is not None:
-                ranks.append(order.index(call))
-                results.append(message)
-            elif call in asked or stored is None or position not in stored():
-                note(message, "unasked", state)
-        elif open_calls and message["role"] != "user":
-            note(message, "misplaced", state)
-    if ranks != sorted(ranks):
-        for message in results:
-            note(message, "misplaced", state)
+                answered.append(call)
+                past = position + 1
+            elif stored is None or position not in stored():
+                note(messages[position], "unasked", state)
+        if past - start != len(answered) or answered != [call for call in calls if call in answered]:
+            note(messages[start - 1], _ANSWERS, state, _answers(messages, start, past))
+    last = calls if messages[-1]["role"] == "assistant" else []
+    for call, block in open_calls.items():
+        if call not in last:
+            note(block, "unanswered", state)
 
 
 # ---------------------------------------------------------------------------------------------------- turns
@@ -375,15 +254,15 @@ def turns(messages: list[Message], first: int) -> Iterator[tuple[int, int, int]]
         yield begin, start, position
 
 
-def _windows(messages: list[Message], wanted: Wanted, first: int) -> Iterator[tuple[int, int, int]]:
+def _windows(messages: list[Message], first: int, *, by_turn: bool) -> Iterator[_Window]:
     """The same; where results follow their message, each message of the model is a turn."""
     for begin, start, end in turns(messages, first):
-        if wanted.behind == MESSAGE:
-            for position in range(begin, start - 1):
-                yield position, position + 1, position + 1
-            yield max(begin, start - 1), start, end
-        else:
+        if by_turn:
             yield begin, start, end
+            continue
+        for position in range(begin, start - 1):
+            yield position, position + 1, position + 1
+        yield max(begin, start - 1), start, end
 
 
 # ---------------------------------------------------------------------------------------------------- what moves

@@ -71,8 +71,8 @@ def _last_calls(messages: list[Message]) -> dict[tuple[int, int], Block]:
 
 def _read_open(request: Request, endpoint: Endpoint) -> set[str]:
     """The calls in which the conversation ended when it was read from this wire."""
-    noted = encoding_of(request, endpoint).get(_UNANSWERED)
-    return set(noted) if isinstance(noted, list) else set()
+    recorded = encoding_of(request, endpoint).get(_UNANSWERED)
+    return set(recorded) if isinstance(recorded, list) else set()
 
 
 def _refuse_open_end(request: Request, endpoint: Endpoint) -> None:
@@ -134,8 +134,8 @@ def _place(messages: list[Message], start: int, end: int, ranks: dict[str, int],
 
 
 def _result(call: str) -> Message:
-    said = [{"type": "text", "text": _TEXT}]
-    result = {"type": "tool_result", "tool_use_id": call, "content": said, "is_error": True}
+    content = [{"type": "text", "text": _TEXT}]
+    result = {"type": "tool_result", "tool_use_id": call, "content": content, "is_error": True}
     return {"role": "tool", "content": [result]}
 
 

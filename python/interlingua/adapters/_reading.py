@@ -14,13 +14,13 @@ class Reading:
     `unusual`: something was read that may be written otherwise than it came. `names`: those of tools.
     """
 
-    __slots__ = ("_given", "_ids", "_met", "adapter", "endpoint", "names", "provider", "unusual", "whose")
+    __slots__ = ("_given", "_ids", "_met", "adapter", "endpoint", "names", "provider", "unusual", "origin")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         self.endpoint = endpoint
         self.adapter = endpoint.adapter
         self.provider = endpoint.provider
-        self.whose = endpoint.state()
+        self.origin = endpoint.state()
         self.unusual = False
         self.names: set[str] = set()
         self._ids = ids
@@ -29,11 +29,11 @@ class Reading:
 
     def state(self, **members: Any) -> Item:
         """A provider state that originates on this wire."""
-        return {**self.whose, **members}
+        return {**self.origin, **members}
 
     def opaque(self, kind: str, value: Item) -> Item:
         """An item of the wire without canonical meaning, verbatim."""
-        return {"type": "opaque", **self.whose, "kind": kind, "value": value}
+        return {"type": "opaque", **self.origin, "kind": kind, "value": value}
 
     def new_id(self, key: str) -> str:
         """A canonical id for a call that the wire knows by this key; one that it repeats names a further call."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from interlingua.adapters._as_read import UNSAID, keep_read
+from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader, Rows, wrong_member
-from interlingua.adapters._structured import escape_reserved, says_json, write_with_format
+from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -44,11 +44,11 @@ def keep_request(
     members.keep(request, body, endpoint, unusual=unusual)
 
 
-def unsaid_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
+def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
     """The fact that JSON is asked for, and none of these messages speaks of it."""
     if (request.get("response_format") or NOTHING).get("type") != "json":
         return ()
-    return () if says_json([message["content"] for message in messages]) else (UNSAID,)
+    return () if mentions_json([message["content"] for message in messages]) else (JSON_UNMENTIONED,)
 
 
 def keep_names(request: Request, encoding: Item, called: Collection[str], fits: Callable[[str], bool]) -> None:

@@ -114,10 +114,10 @@ def named_format(value: Any) -> Format | None:
     return {"type": _KINDS[kind]} if type(kind) is str and kind in _KINDS else None
 
 
-def report_format(value: Format, writing: Writing, *said: str) -> None:
+def report_format(value: Format, writing: Writing, *covered: str) -> None:
     """Reports the members of a form of answer that the wire has no place for, but for those that are `said`."""
     for member, severity in _FORMAT_MEMBERS.items():
-        if member not in said and value.get(member) is not None and value[member] is not False:
+        if member not in covered and value.get(member) is not None and value[member] is not False:
             message = f"the form of an answer has no {member} on this wire"
             writing.loss.drop((FORMAT, member), "unsupported_field", severity, message)
     report_unknown(value, _FORMAT_KNOWN, writing.loss, (FORMAT,))

@@ -144,16 +144,16 @@ LIMIT: Final[Gone] = ("schema_weakened", "weakened", True)
 
 def leave_out(made: Schema, gone: Mapping[str, Gone], loss: Loss, path: Path) -> None:
     """Leaves keywords out, and says in the description what a model should still know of them."""
-    said: list[str] = []
-    for name, (code, severity, is_said) in gone.items():
+    limits: list[str] = []
+    for name, (code, severity, in_description) in gone.items():
         value = made.pop(name)
-        if is_said:
-            said.append(f"{name}: {json.dumps(value).decode()}")
+        if in_description:
+            limits.append(f"{name}: {json.dumps(value).decode()}")
         loss.drop((*path, name), code, severity, "the target does not take this keyword")
-    if not said:
+    if not limits:
         return
     before = made.get("description")
-    text = f"{{{', '.join(said)}}}"
+    text = f"{{{', '.join(limits)}}}"
     made["description"] = f"{before}\n\n{text}" if type(before) is str and before else text
     message = "the description says what the target does not take"
     loss.replace((*path, "description"), made["description"], "schema_weakened", "weakened", message)

@@ -20,21 +20,21 @@ from interlingua.adapters._as_read import imprint
 from interlingua.canonical.loss import Path, parse_pointer, pointer
 
 Item = dict[str, Any]
-Spelt = dict[str, dict[str, Any]]
+Spellings = dict[str, dict[str, Any]]
 _ABSENT: Final = object()
 
 
 # ---------------------------------------------------------------------------------------------- comparing
 
 
-def compared(raw: Any, written: Any) -> Spelt:
+def compared(raw: Any, written: Any) -> Spellings:
     """Where something is written otherwise than it came."""
-    spelt: Spelt = {}
-    _compare((), raw, written, _ABSENT, spelt)
-    return spelt
+    spellings: Spellings = {}
+    _compare((), raw, written, _ABSENT, spellings)
+    return spellings
 
 
-def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> None:
+def _compare(path: Path, raw: Any, written: Any, anchor: Any, spellings: Spellings) -> None:
     """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
     if raw is written:
         return
@@ -50,61 +50,61 @@ def _compare(path: Path, raw: Any, written: Any, anchor: Any, spelt: Spelt) -> N
                 names[first] = name
             if there is not _ABSENT:
                 added -= 1
-            elif anchor is not _ABSENT and _says_nothing(name, value, path):
+            elif anchor is not _ABSENT and _has_no_effect(name, value, path):
                 silent[name] = value
                 continue
             elif anchor is _ABSENT and value and (type(value) is list or type(value) is dict):
-                spelt[pointer((*path, name))] = {"raw": value, "within": imprint(written, "wire")}
+                spellings[pointer((*path, name))] = {"raw": value, "within": imprint(written, "wire")}
                 continue
             # most is the same: a text needs no call of its own
             if value is not there and (type(value) is not str or value != there):
-                _compare((*path, first), value, there, anchor, spelt)
+                _compare((*path, first), value, there, anchor, spellings)
             if first != name:
-                spelt.setdefault(pointer((*path, first)), {})["name"] = name
+                spellings.setdefault(pointer((*path, first)), {})["name"] = name
         for name, value in silent.items():
             # where a member is written that did not come, it may say what is null or false here
             known_by = {"written": imprint(anchor, "wire")} if added else {"beside": _names(written)}
-            spelt[pointer((*path, name))] = {"raw": value, **known_by}
+            spellings[pointer((*path, name))] = {"raw": value, **known_by}
         for name, value in written.items() if added else ():
             if name in raw or name in names:
                 continue
             if value is None and anchor is _ABSENT:
-                spelt[pointer((*path, name))] = {"word": ABSENT}
+                spellings[pointer((*path, name))] = {"word": ABSENT}
             else:
-                spelt[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
+                spellings[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
             if value is not there:
-                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spelt)
+                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spellings)
     elif (word := _word(raw, written)) is not None:
-        spelt[pointer(path)] = {"word": word}
+        spellings[pointer(path)] = {"word": word}
         if word not in _WORDS:
             for name, value in raw[0].items():
                 if name != "type" and name != "text":
-                    kept = spelt[pointer((*path, 0, name))] = {"raw": value}
+                    kept = spellings[pointer((*path, 0, name))] = {"raw": value}
                     if anchor is not _ABSENT:
                         kept["written"] = imprint(anchor, "wire")
     elif type(raw) is list and type(written) is list and anchor is _ABSENT:
         # some of it went or was added: what stands around that is the same
         before = _alike(raw, written)
         behind = _alike(raw[before:][::-1], written[before:][::-1])
-        spelt[pointer(path)] = {
+        spellings[pointer(path)] = {
             "between": [before, behind],
             "raw": raw[before : len(raw) - behind],
             "written": imprint(written[before : len(written) - behind], "wire"),
         }
     elif type(raw) is not type(written) or raw != written:
-        kept = spelt[pointer(path)] = {"raw": raw}
+        kept = spellings[pointer(path)] = {"raw": raw}
         known = written if anchor is _ABSENT else anchor
         if known is not _ABSENT:
             kept["written"] = imprint(known, "wire")
 
 
 def are_same(left: list[Any], right: list[Any]) -> bool:
-    spelt: Spelt = {}
-    _compare((), left, right, _ABSENT, spelt)
-    return not spelt
+    spellings: Spellings = {}
+    _compare((), left, right, _ABSENT, spellings)
+    return not spellings
 
 
 def _alike(raw: list[Any], written: list[Any]) -> int:
@@ -117,7 +117,7 @@ def _alike(raw: list[Any], written: list[Any]) -> int:
     return number
 
 
-def _says_nothing(name: str, value: Any, path: Path) -> bool:
+def _has_no_effect(name: str, value: Any, path: Path) -> bool:
     """Whether a member of an element of a list holds a default, or says what the place of the element says: its position, or
     that a call is one of a function."""
     if name == "type" and value == "function":
@@ -126,19 +126,19 @@ def _says_nothing(name: str, value: Any, path: Path) -> bool:
 
 
 def read_elements(
-    read: Callable[[Any, Any], Item], items: list[Any], reading: Any, member: str, silent: str, spelt: Spelt
+    read: Callable[[Any, Any], Item], items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
 ) -> list[Item]:
     """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place: that is
     kept with the places of the item whose `member` the list is. What is opaque is kept with it."""
     blocks: list[Item] = []
     for number, item in enumerate(items):
-        if silent in item and _says_nothing(silent, item[silent], (number,)):
+        if silent in item and _has_no_effect(silent, item[silent], (number,)):
             without = {name: value for name, value in item.items() if name != silent}
             block = read(without, reading)
             if block["type"] == "opaque":
                 block["value"] = item
             else:
-                spelt[f"/{member}/{number}/{silent}"] = {"raw": item[silent], "beside": _names(without)}
+                spellings[f"/{member}/{number}/{silent}"] = {"raw": item[silent], "beside": _names(without)}
         else:
             block = read(item, reading)
         blocks.append(block)
@@ -212,8 +212,8 @@ def _in_form(word: str, content: Any) -> Any:
     if word in _BASE64:
         if type(content) is not str:
             return content
-        said = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
-        return said.rstrip("=") if word.endswith("unpadded") else said
+        converted = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
+        return converted.rstrip("=") if word.endswith("unpadded") else converted
     if word == STRING:
         text = lone_text(content)
         return content if text is None else text
@@ -224,25 +224,25 @@ def with_content(word: str, wire: Any) -> Any:
     if type(wire) is not dict:
         return wire
     content = wire.get("content")
-    said = _in_form(word, content)
-    if said is content or "content" not in wire:
+    converted = _in_form(word, content)
+    if converted is content or "content" not in wire:
         return wire
-    if said is _ABSENT:
+    if converted is _ABSENT:
         return {name: value for name, value in wire.items() if name != "content"}
-    return {**wire, "content": said}
+    return {**wire, "content": converted}
 
 
 # ---------------------------------------------------------------------------------------------- putting back
 
 
-def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
+def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> Any:
     """What is written as it came; `opaque` are the values that may stand in it and are spelt in no way, since an edit may have put
     one where something else stood."""
     made = {**written} if type(written) is dict else written
     named: list[list[str]] = []
     last: Any = _ABSENT  # several places may stand in one element of a list
     known: str | None = None
-    for there, kept in spelt.items():
+    for there, kept in spellings.items():
         steps = _steps(there)
         if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
             _put_member(steps[0], kept, written, made)
@@ -269,9 +269,9 @@ def respelt(spelt: Spelt, written: Any, opaque: Sequence[Any] = ()) -> Any:
             named.append([*steps, kept["name"]])
         if "word" in kept:
             place = _value(written, steps)
-            said = place if place is _ABSENT else _in_form(kept["word"], place)
-            if said is not place:
-                made = _with(made, steps, {} if said is _ABSENT else {"raw": said})
+            value = place if place is _ABSENT else _in_form(kept["word"], place)
+            if value is not place:
+                made = _with(made, steps, {} if value is _ABSENT else {"raw": value})
         elif "raw" in kept or "written" in kept:
             anchor = _anchor(written, steps)
             if anchor is not last:
@@ -300,16 +300,16 @@ def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> N
             made[name] = kept["raw"]
     elif name in written:
         now = written[name]
-        said = _in_form(kept["word"], now) if "word" in kept else _ABSENT
-        if said is not _ABSENT:
-            made[name] = said
+        value = _in_form(kept["word"], now) if "word" in kept else _ABSENT
+        if value is not _ABSENT:
+            made[name] = value
         elif "word" in kept or kept["written"] == written_is(now):
             del made[name]
 
 
-def fits(spelt: Spelt, written: Any) -> bool:
+def fits(spellings: Spellings, written: Any) -> bool:
     """Whether all that is kept of an item may be put back: a report is of all that it says."""
-    for there, kept in spelt.items():
+    for there, kept in spellings.items():
         if "between" in kept:
             if not _stands_between(kept, _value(written, _steps(there))):
                 return False

@@ -58,7 +58,7 @@ class Writer:
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire] = NOTHING, *, several: bool = False) -> None:
         self.endpoint = endpoint
         self.frames: list[Any] = []
-        self.told: dict[tuple[int, int], OpenBlock] = {}
+        self.open_blocks: dict[tuple[int, int], OpenBlock] = {}
         self._deltas = deltas
         self._counts: dict[Any, int] = {}
         self._several = several
@@ -71,18 +71,18 @@ class Writer:
     def usage(self, usage: dict[str, Any]) -> None:
         """What the answer has taken so far."""
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """A block begins."""
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The frame of what is said of a block: its name and its data."""
         raise NotImplementedError
 
-    def delta(self, told: OpenBlock) -> Wire | None:
+    def delta(self, open_block: OpenBlock) -> Wire | None:
         """What a piece of a block is; None when it is not told in pieces."""
-        return self._deltas.get(told.kind)
+        return self._deltas.get(open_block.kind)
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """A block ends, and all its text has been said."""
 
     def complete(self, response: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class Writer:
         if choice and not self._several:
             return []
         if event["type"] in DELTAS:  # nearly all events are these
-            frame = self.piece(self.told.get((choice, event["index"])), event["text"])
+            frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
             return [] if frame is None else [frame]
         self.take(event, choice)
         frames, self.frames = self.frames, []
@@ -120,13 +120,13 @@ class Writer:
                 self.usage(event["usage"])
             case "block_start":
                 index: int = event["index"]
-                told = self.told[choice, index] = OpenBlock(choice, index, event["block"])
-                self.begin(told)
-                self.more(told, told.block.get("text", ""))
+                open_block = self.open_blocks[choice, index] = OpenBlock(choice, index, event["block"])
+                self.begin(open_block)
+                self.more(open_block, open_block.block.get("text", ""))
             case "tool_use_end":
-                self._say_arguments(self.told.get((choice, event["index"])), event)
+                self._write_arguments(self.open_blocks.get((choice, event["index"])), event)
             case "block_stop":
-                ending = self.told.pop((choice, event["index"]), None)
+                ending = self.open_blocks.pop((choice, event["index"]), None)
                 if ending is not None:
                     ending.block = event["block"]
                     self._stop(ending)
@@ -137,29 +137,29 @@ class Writer:
             case _:
                 pass  # what a call is says its block; events of later versions
 
-    def _stop(self, told: OpenBlock) -> None:
-        block = told.block
+    def _stop(self, open_block: OpenBlock) -> None:
+        block = open_block.block
         match block["type"]:
-            case "text" | "thinking" if len(block["text"]) > told.sent:
-                self.more(told, block["text"][told.sent :])
+            case "text" | "thinking" if len(block["text"]) > open_block.sent:
+                self.more(open_block, block["text"][open_block.sent :])
             case "tool_use":
-                self._say_arguments(told, block)
+                self._write_arguments(open_block, block)
             case _:
                 pass
-        self.end(told)
+        self.end(open_block)
 
-    def _say_arguments(self, told: OpenBlock | None, call: Wire) -> None:
-        if told is not None and not told.sent:
-            self.more(told, self.unsaid(told, call))
+    def _write_arguments(self, open_block: OpenBlock | None, call: Wire) -> None:
+        if open_block is not None and not open_block.sent:
+            self.more(open_block, self.unsent_arguments(open_block, call))
 
-    def unsaid(self, told: OpenBlock, call: Wire) -> str:
+    def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
         """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
         text: str | None = call.get("input_raw")
-        if told.kind == FREE:
-            told.kind, told.template = "tool_use", None
+        if open_block.kind == FREE:
+            open_block.kind, open_block.template = "tool_use", None
             return arguments_text(as_arguments(text))
         if text is None:
-            return "" if told.kind == "custom" else arguments_text(call["input"])
+            return "" if open_block.kind == "custom" else arguments_text(call["input"])
         return text
 
     def number(self, of: Any = None) -> int:
@@ -172,32 +172,32 @@ class Writer:
         """Writes a frame."""
         self.frames.append(self.frame(name, json.dumps(data).decode()))
 
-    def say(self, told: OpenBlock, said: Wire) -> None:
+    def send(self, open_block: OpenBlock, delta: Wire) -> None:
         """Writes what is said of a block."""
-        name, data = self.placed(told, said)
+        name, data = self.placed(open_block, delta)
         self.put(name, data)
 
-    def more(self, told: OpenBlock, text: str) -> None:
+    def more(self, open_block: OpenBlock, text: str) -> None:
         """Writes more of a block."""
-        if (frame := self.piece(told, text)) is not None:
+        if (frame := self.piece(open_block, text)) is not None:
             self.frames.append(frame)
 
-    def piece(self, told: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
-        if told is None or not text:
+        if open_block is None or not text:
             return None
-        template = told.template
+        template = open_block.template
         if template is None:
-            said = self.delta(told)
+            delta = self.delta(open_block)
             template = []
-            if said is not None:
-                told.name, data = self.placed(told, said)
+            if delta is not None:
+                open_block.name, data = self.placed(open_block, delta)
                 template = json.dumps(data).decode().split(_QUOTED)
-            told.template = template
+            open_block.template = template
         if not template:
             return None
-        told.sent += len(text)
-        return self.frame(told.name, json.dumps(text).decode().join(template))
+        open_block.sent += len(text)
+        return self.frame(open_block.name, json.dumps(text).decode().join(template))
 
 
 def model_of(event: Event, endpoint: Endpoint) -> str | None:

@@ -16,10 +16,10 @@ from interlingua.adapters._kit import (
     PROVIDER_TOOL_MEMBERS,
     Wire,
     report_foreign_state,
-    report_own_state,
+    report_replayable_state,
     report_unknown,
 )
-from interlingua.adapters._web_search import with_own_search
+from interlingua.adapters._web_search import with_native_search
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -28,8 +28,8 @@ from interlingua.canonical.loss import Loss, Path, pointer
 Tool = dict[str, Any]
 Choice = Mapping[str, Any]
 W = TypeVar("W", bound=Writing)
-Of = list[tuple[int]]
-"""For each tool on the wire, the position of the canonical one."""
+Of = list[tuple[int, ...]]
+"""For each definition on the wire, the positions of the canonical tools for which it stands: one, but for a set of tools."""
 
 BESIDE: Final = ("kind", "side_effects", "requires_workspace")
 """What a tool says of itself and not to its model."""
@@ -73,7 +73,7 @@ def write_tools(
     wires: list[Wire] = []
     of: Of = []
     taken = not writing.refuses("tools")
-    tools = with_own_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
+    tools = with_native_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
         kind = tool.get("kind") or "function"
@@ -105,8 +105,8 @@ def refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> 
 def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire, W], Tool | None]) -> Wire | None:
     """A tool that a provider defines: verbatim where it comes from, nowhere else."""
     definition: Any = tool.get("definition")
-    own = tool.get("adapter") == writing.endpoint.adapter and type(definition) is dict
-    seen = read(definition, writing) if own else None
+    same_origin = tool.get("adapter") == writing.endpoint.adapter and type(definition) is dict
+    seen = read(definition, writing) if same_origin else None
     if seen is None:
         writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
         return None
@@ -118,7 +118,7 @@ def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire
         if seen[member] != tool[member]:
             message = "the definition says what the tool is"
             writing.loss.replace((*path, member), seen[member], "name_rewritten", "representation", message)
-    report_own_state(writing.owned(tool), writing.loss, path, fields=True)
+    report_replayable_state(writing.state_of(tool), writing.loss, path, fields=True)
     report_foreign_state(tool, writing.endpoint, writing.loss, path)
     for name in ("description", "input_schema", "strict", "format"):
         if tool.get(name) is not None:

@@ -11,17 +11,10 @@ from itertools import pairwise
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
-from interlingua.adapters._items import laid_over, report_unsaid
-from interlingua.adapters._kit import marked, report_foreign_state, report_own_state, within
+from interlingua.adapters._items import laid_over, report_not_written
+from interlingua.adapters._kit import marked, report_foreign_state, report_replayable_state, within
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
-from interlingua.adapters._order import (
-    INSTRUCTIONS,
-    TURN,
-    Order,
-    Wanted,
-    arranged,
-    moves_behind,
-)
+from interlingua.adapters._order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -31,7 +24,6 @@ Item = dict[str, Any]
 Move = tuple[int, int, str, str, Item | None]
 """The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
 
-RESULTS: Final = Wanted(TURN)
 FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
@@ -183,7 +175,7 @@ class Turns(Generic[W]):
 
     def put_members(self, state: Item, wire: Item, path: Path) -> None:
         """Writes what the state of a message holds for this wire beside its content."""
-        report_own_state(state, self.writing.loss, path)
+        report_replayable_state(state, self.writing.loss, path)
         if fields := state.get("fields"):
             wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
 
@@ -219,8 +211,8 @@ class Turns(Generic[W]):
 
     def travels(self, message: Item, path: Path) -> None:
         """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
-        state = self.writing.owned(message)
-        report_own_state(state, self.writing.loss, path)
+        state = self.writing.state_of(message)
+        report_replayable_state(state, self.writing.loss, path)
         for name in state.get("fields") or ():
             where = (*path, "provider_state", "fields", name)
             self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
@@ -276,10 +268,10 @@ class Turns(Generic[W]):
         """Brings the messages behind the leading instructions into the order of the wire; `as_read`: what was read in another
         order stays in it."""
         messages, writing = self.messages, self.writing
-        self.order = arranged(messages, RESULTS, writing, self.first, as_read=as_read)
+        self.order = arranged(messages, writing, self.first, by_turn=True, as_read=as_read)
         if not isinstance(self.order, range):
             moves = moves_behind(self.order, messages, self.first, self.pinned())
-            writing.moves += [(source, before, "reordered", RESULTS.why, None) for source, before in moves]
+            writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
 
     def write_messages(self) -> None:
         """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""
@@ -302,7 +294,7 @@ class Turns(Generic[W]):
                     by = assistant
                 elif role == "user" or role == "tool":
                     by = USER
-                elif joins and not says_something(message):
+                elif joins and not has_content(message):
                     writing.drop_message(("messages", position))
                     continue
                 elif self.takes_instructions(message, position, speaker, content):
@@ -331,12 +323,12 @@ class Turns(Generic[W]):
                     found = blocks_to_wire(blocks, by, writing, ("messages", position, "content"))
                     if role == "assistant" and found and "text" not in found[-1]:
                         self.end_answer(message, found, ("messages", position))
-                own: Item | None = None
+                native: Item | None = None
                 path: Path = ("messages", position)
                 if len(message) > 2 and not within(message, PLAIN):
-                    own = self._own_members(message, found, path)
+                    native = self._native_members(message, found, path)
                 if begins:
-                    speaker, content, anchor, anchor_role, state = by, found, path, role, own
+                    speaker, content, anchor, anchor_role, state = by, found, path, role, native
                     wires.append({"role": by, member: found})
                     of.append([position])
                     continue
@@ -344,7 +336,7 @@ class Turns(Generic[W]):
                 if role == "tool" and not content:
                     # an edit left nothing of what stood before the result, which begins the wire message now
                     writing.drop_merged(anchor)
-                    anchor, anchor_role, state = path, role, own
+                    anchor, anchor_role, state = path, role, native
                 elif role == anchor_role != "tool":
                     writing.merges.append((path, anchor))
                 elif found:
@@ -373,7 +365,7 @@ class Turns(Generic[W]):
         if state is not None:
             self.put_members(state, wire, path)
 
-    def _own_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
+    def _native_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
         """Reports what a message holds beside role and content; gives its state, where that has members for the wire message."""
         state: Item | None = message.get("provider_state")
         if state is None or not self.writing.endpoint.owns(state):
@@ -386,7 +378,7 @@ class Turns(Generic[W]):
     def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
         """What a message holds beside role and content."""
         writing = self.writing
-        report_unsaid(message, _OF_MESSAGE, writing.loss, path)
+        report_not_written(message, _OF_MESSAGE, writing.loss, path)
         report_foreign_state(message, writing.endpoint, writing.loss, path)
         if message.get("cache") is not None and not self.mark(content, message, path):
             why = "there is nothing here that takes a mark for the cache"
@@ -399,7 +391,7 @@ _WITH_STATE: Final = PLAIN | {"provider_state"}
 # ---------------------------------------------------------------------------------------------- instructions
 
 
-def says_something(message: Item) -> bool:
+def has_content(message: Item) -> bool:
     """Whether something of instructions goes onto the wire."""
     return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
 

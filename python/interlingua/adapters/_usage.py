@@ -85,7 +85,7 @@ def prompt_tokens(usage: Mapping[str, Any]) -> int:
     return prompt
 
 
-def own_counts(usage: Usage, read: Callable[[Any], Usage | None]) -> Wire | None:
+def native_counts(usage: Usage, read: Callable[[Any], Usage | None]) -> Wire | None:
     """The provider's own object, where it counts the same still; an edit may have changed the counts."""
     raw: Any = usage.get("raw")
     known = read(raw) if type(raw) is dict else None
@@ -94,8 +94,8 @@ def own_counts(usage: Usage, read: Callable[[Any], Usage | None]) -> Wire | None
     for bucket in _BUCKETS:
         if (known.get(bucket) or 0) != (usage.get(bucket) or 0):
             return None
-    own: Wire = raw
-    return own
+    native: Wire = raw
+    return native
 
 
 def report_usage(usage: Usage | None, written: Any, uncounted: tuple[str, ...], loss: Loss) -> None:

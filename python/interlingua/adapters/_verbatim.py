@@ -20,7 +20,16 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import within
-from interlingua.adapters._spelling import ABSENT, Item, Spelt, are_same, compared, fits, respelt, with_content
+from interlingua.adapters._spelling import (
+    ABSENT,
+    Item,
+    Spellings,
+    are_same,
+    compared,
+    fits,
+    with_content,
+    with_spellings,
+)
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
 
@@ -81,13 +90,13 @@ class Items:
 
         `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
         """
-        for first, past, home, came, said in _groups(raws, made, written, of):
+        for first, past, home, came, of_group in _groups(raws, made, written, of):
             kept: dict[str, Any] = {}
-            if len(came) == len(said) == 1:
-                kept = _kept(compared(came[0], said[0]), said[0]["role"] if self.by_role else None)
-            elif not are_same(came, said):
+            if len(came) == len(of_group) == 1:
+                kept = _kept(compared(came[0], of_group[0]), of_group[0]["role"] if self.by_role else None)
+            elif not are_same(came, of_group):
                 kept["whole"] = came
-                kept["written"] = [imprint(one, "wire") for one in said]
+                kept["written"] = [imprint(one, "wire") for one in of_group]
             if kept and first < past:
                 reported = self._reported(first, past)
                 if past > home + 1 and (reported or not self.joined or "whole" in kept):
@@ -144,15 +153,15 @@ class Items:
             return wire
         if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
             return wire
-        return _respelt(came, [self.items[position] for position in positions], wire)
+        return _with_spellings(came, [self.items[position] for position in positions], wire)
 
-    def _group(self, came: dict[str, Any], home: int, said: list[Any], of: Positions) -> list[Any] | None:
+    def _group(self, came: dict[str, Any], home: int, of_group: list[Any], of: Positions) -> list[Any] | None:
         """A group as it came; None where it is written otherwise, or something else stands in its place."""
         first, past = home - came.get("before", 0), home + came.get("past", 1)
         for positions in of:
             if positions and not first <= min(positions) <= max(positions) < past:
                 return None
-        if came["written"] != [imprint(one, "wire") for one in said] or not self._is_reported(came, home):
+        if came["written"] != [imprint(one, "wire") for one in of_group] or not self._is_reported(came, home):
             return None
         return list(came["whole"])
 
@@ -225,21 +234,21 @@ def put_back_item(
         return written
     if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
         return written
-    return _respelt(came, [item], written)
+    return _with_spellings(came, [item], written)
 
 
-def _respelt(came: dict[str, Any], items: list[Item], written: Any) -> Any:
+def _with_spellings(came: dict[str, Any], items: list[Item], written: Any) -> Any:
     """What is written of items as it came."""
     if "content" in came:
         return with_content(came["content"], written)
-    spelt: Spelt = came["spelt"]
+    spellings: Spellings = came["spelt"]
     opaque: list[Any] = []
-    for there in spelt:
+    for there in spellings:
         if there.count("/") > 1:  # only within a member there may be what is opaque
             for item in items:
                 _find_opaque(item, opaque)
             break
-    return respelt(spelt, written, opaque)
+    return with_spellings(spellings, written, opaque)
 
 
 def _find_opaque(item: Item, found: list[Any]) -> None:
@@ -253,11 +262,11 @@ def _find_opaque(item: Item, found: list[Any]) -> None:
             _find_opaque(block, found)
 
 
-def _kept(spelt: Spelt, role: str | None) -> dict[str, Any]:
+def _kept(spellings: Spellings, role: str | None) -> dict[str, Any]:
     """How one item came, where it came otherwise; a message of another `role` has other members."""
-    if len(spelt) == 1 and (word := spelt.get("/content", _NOTHING).get("word")) is not None:
+    if len(spellings) == 1 and (word := spellings.get("/content", _NOTHING).get("word")) is not None:
         return {"content": word}
-    return {} if not spelt else {"spelt": spelt} if role is None else {"spelt": spelt, "role": role}
+    return {} if not spellings else {"spelt": spellings} if role is None else {"spelt": spellings, "role": role}
 
 
 def _has_its_role(came: dict[str, Any], written: Any) -> bool:
@@ -290,10 +299,10 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item does not matter, and wording is free."""
-    said = [imprint(_said(item), "item") for item in items]
+    imprints = [imprint(_meaning(item), "item") for item in items]
     return imprint(
         [
-            *said,
+            *imprints,
             *(
                 {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
                 | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
@@ -304,16 +313,16 @@ def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     )
 
 
-def _said(value: Any) -> Any:
+def _meaning(value: Any) -> Any:
     """What an item says to a model, and what its provider gave with it; not who had it when, nor how it came."""
     if type(value) is dict:
         beside = _BESIDE if "role" in value else _STATE
-        said = {name: _said(item) for name, item in value.items() if name not in beside}
+        meaning = {name: _meaning(item) for name, item in value.items() if name not in beside}
         state: Any = value.get("provider_state")
         if type(state) is dict and (given := {name: state[name] for name in _GIVEN if state.get(name)}):
-            said["given"] = given
-        return said
-    return [_said(item) for item in value] if type(value) is list else value
+            meaning["given"] = given
+        return meaning
+    return [_meaning(item) for item in value] if type(value) is list else value
 
 
 _STATE: Final = frozenset(("provider_state",))
@@ -341,11 +350,11 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, position, [raws[position]], [said]) for position, said in enumerate(written)]
+        return [(position, position + 1, position, [raws[position]], [item]) for position, item in enumerate(written)]
     groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
-        came, said = [], []
+        came, item = [], []
         first = past = home = -1
         grew = True
         while grew:
@@ -358,17 +367,17 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
                 home = min(of[right]) if home < 0 and of[right] else home
-                said.append(written[right])
+                item.append(written[right])
                 right += 1
                 grew = True
         first, past = max(first, 0), max(past, 0)
-        group = (first, past, home, came, said)
+        group = (first, past, home, came, item)
         # what vanished belongs to what stands behind it, what was added to what stands before it
         groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
     if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
         last = groups.pop()
         groups.append(_joined(groups.pop(), last))
-    return [(max(first, 0), max(past, 0), max(home, first, 0), came, said) for first, past, home, came, said in groups]
+    return [(max(first, 0), max(past, 0), max(home, first, 0), came, item) for first, past, home, came, item in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
@@ -394,20 +403,20 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
 
 def came_without(item: Item, endpoint: Endpoint) -> list[str]:
     """The members that an item did not have when it was read, though it is written with them."""
-    spelt: Spelt = (came_of(item, endpoint) or {}).get("spelt") or {}
+    spellings: Spellings = (came_of(item, endpoint) or {}).get("spelt") or {}
     return [
-        there[1:] for there, kept in spelt.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
+        there[1:] for there, kept in spellings.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
     ]
 
 
-def says_only_how_it_came(item: Item) -> bool:
+def holds_only_encoding(item: Item) -> bool:
     """Whether the provider state of an item says how it came, and nothing more."""
     state: Item = item.get("provider_state") or _NOTHING
-    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_ENCODING)
 
 
 _CAME_ALONE: Final = {CAME}
-_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
+_OF_ENCODING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
 
 
 def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
@@ -424,15 +433,15 @@ def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     came = came_of(item, endpoint)
     if came is None:
         return False
-    spelt: Spelt = came.get("spelt") or {}
-    return "whole" in came or any("written" in kept or "within" in kept for kept in spelt.values())
+    spellings: Spellings = came.get("spelt") or {}
+    return "whole" in came or any("written" in kept or "within" in kept for kept in spellings.values())
 
 
-def keep_spelt(item: Item, spelt: Spelt, endpoint: Endpoint, *, by_role: bool = False) -> None:
+def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, *, by_role: bool = False) -> None:
     """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
     place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""
-    if spelt:
-        _encoding(item, endpoint)[CAME] = _kept(spelt, item["role"] if by_role else None)
+    if spellings:
+        _encoding(item, endpoint)[CAME] = _kept(spellings, item["role"] if by_role else None)
 
 
 def keep_nothing(item: Item, place: str, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:

@@ -27,7 +27,7 @@ class _Search(NamedTuple):
     location: Data
 
 
-def with_own_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> list[Tool]:
+def with_native_search(request: Mapping[str, Any], endpoint: Endpoint, loss: Loss) -> list[Tool]:
     """The tools of a request, with the target's own search of the web where another provider's stands. It is reported."""
     tools: list[Tool] = request["tools"]
     word = endpoint.dialect.get("web_search")

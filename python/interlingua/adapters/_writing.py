@@ -88,7 +88,7 @@ class Writing:
         state: Mapping[str, Any] = self.source.get("provider_state") or NOTHING
         return not self.same_origin and state.get("adapter") == self.endpoint.adapter
 
-    def owned(self, item: Item) -> Mapping[str, Any]:
+    def state_of(self, item: Item) -> Mapping[str, Any]:
         """The provider state of an item when it may be replayed here, else nothing."""
         state: Item | None = item.get("provider_state")
         return state if state is not None and self.endpoint.owns(state) else NOTHING
@@ -108,7 +108,7 @@ class Writing:
         are not measured by it."""
         return self.capabilities.get(capability) is False and not self.verbatim(*members)
 
-    def says(self, capability: str, *members: str) -> bool:
+    def has_trait(self, capability: str, *members: str) -> bool:
         """Whether the model is known to have a trait that forbids something."""
         return self.capabilities.get(capability) is True and not self.verbatim(*members)
 
@@ -143,7 +143,7 @@ class Writing:
             wire = self._names[name] = name if self.whole or self.fits_name(name) else self._rewritten(name)
         return wire
 
-    def told_name(self, name: str, path: Path) -> str:
+    def written_tool_name(self, name: str, path: Path) -> str:
         """The same, reported; `path` is that of the item whose member `name` it is."""
         wire = self.tool_name(name)
         if wire != name:

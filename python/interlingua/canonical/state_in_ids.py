@@ -77,13 +77,13 @@ def event_loader(endpoint: Endpoint) -> Generator[list[Event], Event | None, Non
         held.append(event)
         due: list[Event] = []
         if not holds or not awaited:
-            due = list(_told(held, loaders, states))
+            due = list(_loaded(held, loaders, states))
             held = []
         event = yield due
-    yield list(_told(held, loaders, states))
+    yield list(_loaded(held, loaders, states))
 
 
-def _told(events: list[Event], loaders: dict[int, "_Loader"], states: dict[str, dict[str, Any]]) -> Iterator[Event]:
+def _loaded(events: list[Event], loaders: dict[int, "_Loader"], states: dict[str, dict[str, Any]]) -> Iterator[Event]:
     """Some events in which every call that is to be loaded is whole."""
     ended = {
         (event.get("choice") or 0, event["index"]): event["block"] for event in events if event["type"] == "block_stop"
@@ -217,7 +217,7 @@ def _holds_state(block: Block) -> bool:
 
 
 def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message:
-    told: list[Block | None] = []  # up to the last call that held something
+    loaded: list[Block | None] = []  # up to the last call that held something
     reasoned: dict[str, list[int]] = {}  # where in it the client itself says reasoning
     since: list[Block] = []
     for block in message["content"]:
@@ -233,17 +233,17 @@ def _unloaded(message: Message, ids: dict[str, str], taken: set[str]) -> Message
         shown = {item["block"]["text"] for item in before if item["block"]["type"] == "thinking"}
         for text in shown:
             for place in reasoned.pop(text, ()):
-                told[place] = None
+                loaded[place] = None
         for item, own in _with_passengers(since, before, shown):
             if own and item["type"] == "thinking":
-                reasoned.setdefault(item["text"], []).append(len(told))
-            told.append(item)
+                reasoned.setdefault(item["text"], []).append(len(loaded))
+            loaded.append(item)
         since = []
         call = {name: value for name, value in block.items() if name != "provider_state"} | {"id": identity}
-        told.append({**call, "provider_state": load["state"]} if "state" in load else call)
-    if not told:
+        loaded.append({**call, "provider_state": load["state"]} if "state" in load else call)
+    if not loaded:
         return message
-    return {**message, "content": [item for item in told if item is not None] + since}
+    return {**message, "content": [item for item in loaded if item is not None] + since}
 
 
 def _with_passengers(since: list[Block], before: list[dict[str, Any]], shown: set[str]) -> list[tuple[Block, bool]]:

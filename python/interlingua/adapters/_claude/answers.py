@@ -6,7 +6,7 @@ from interlingua.adapters._answers import AROUND, SHOWN, report_around, report_m
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import report_foreign_state
 from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.canonical.endpoint import Endpoint
@@ -39,16 +39,16 @@ def is_shown(block: Item, writing: Writing) -> bool:
 def report_shown(block: Item, writing: Writing, path: Path) -> None:
     """Reports what goes of reasoning that is shown without a signature."""
     report_stateless(block, writing.loss, path)
-    report_unsaid(block, SHOWN, writing.loss, path)
+    report_not_written(block, SHOWN, writing.loss, path)
 
 
 def report_answer(response: Item, end: str, writing: Writing, **around: Any) -> None:
     """Reports what the wire does not tell of an answer beside its content; `around` is for `report_around`."""
     if not writing.same_origin:
         report_foreign_state(response, writing.endpoint, writing.loss, ())
-    report_around(response, end, _SAID, writing.loss, **around)
+    report_around(response, end, _COVERED, writing.loss, **around)
     report_message(response["message"], writing.loss, ("message",))
     report_stateless(response["message"], writing.loss, ("message",))
 
 
-_SAID: Final = AROUND | {"stop_sequence"}
+_COVERED: Final = AROUND | {"stop_sequence"}

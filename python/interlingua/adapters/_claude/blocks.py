@@ -96,7 +96,7 @@ def _read_name(raw: Any, item: Item, reading: Reading) -> None:
 
 
 def _write_name(item: Item, writing: Writing, path: Path) -> str:
-    return writing.told_name(item["name"], path)
+    return writing.written_tool_name(item["name"], path)
 
 
 NAME: Final = Member("name", ("name",), _read_name, _write_name, needed=True)

@@ -49,7 +49,7 @@ def sampling(name: str, value: Any, budgeted: bool, tempered: bool, writing: Wri
 def _refused(name: str, value: Any, budgeted: bool, tempered: bool, writing: Writing) -> tuple[str, str] | None:
     if writing.lacks("sampling", name):
         return "unsupported_model", f"the model takes no {name}"
-    if name == "top_p" and tempered and writing.says("temperature_or_top_p", "temperature", "top_p"):
+    if name == "top_p" and tempered and writing.has_trait("temperature_or_top_p", "temperature", "top_p"):
         return "combination", "the model takes temperature or top_p"
     taken = name != "top_k" and (value == 1 if name == "temperature" else value >= _TOP_P)
     if budgeted and not taken:

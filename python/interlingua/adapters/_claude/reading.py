@@ -2,7 +2,7 @@
 
 from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import IdSource
@@ -12,17 +12,20 @@ from interlingua.canonical.loss import Path, pointer
 class Reading(_reading.Reading):
     """What a reader carries on both wires.
 
-    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one. `spelt`: where in the
-    message at hand a text came otherwise than it is written.
+    `open`: the calls that wait for a result. `documents`: the names of documents, where they have one. `spellings`: where in the
+    message at hand a text came otherwise than it is written. `toolsets`: the sets of the tools that are called, by the wire ids
+    of the calls. `tools`: for each definition of the request, the positions of the tools that it stands for.
     """
 
-    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spelt")
+    __slots__ = ("_latest", "_marks", "_short", "documents", "open", "spellings", "tools", "toolsets")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint, ids)
         self.documents: set[str] = set()
         self.open: list[str] = []
-        self.spelt: Spelt = {}
+        self.spellings: Spellings = {}
+        self.toolsets: dict[str, str] = {}
+        self.tools: list[tuple[int, ...]] = []
         self._latest: dict[str, str] = {}  # the latest canonical id of each wire id
         self._marks = 0
         self._short = False

@@ -26,16 +26,16 @@ class ClaudeWriter(Writer):
         self.begun = False
         writing.same_origin = writing.whole = writing.answers = True
 
-    def piece(self, told: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""
-        if text == "null" and told is not None and told.kind == "tool_use" and not told.sent:
+        if text == "null" and open_block is not None and open_block.kind == "tool_use" and not open_block.sent:
             return None
-        return super().piece(told, text)
+        return super().piece(open_block, text)
 
-    def unsaid(self, told: OpenBlock, call: Wire) -> str:
+    def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
         """The arguments of a call of which nothing was said; none are not told."""
-        said = call["input"] or "input_raw" in call or told.kind == FREE
-        return super().unsaid(told, call) if said else ""
+        has_arguments = call["input"] or "input_raw" in call or open_block.kind == FREE
+        return super().unsent_arguments(open_block, call) if has_arguments else ""
 
 
 def stream_loss(
@@ -47,8 +47,8 @@ def stream_loss(
     The content of blocks of the types `bare` goes without members of theirs that have no canonical meaning.
     """
     answer = _without_blank_texts(data_of(response))
-    _, told = to_wire_response(response_of(answer), endpoint)
-    return answer, told, [*not_in_pieces(told, answer), *_unsaid(answer, told, bare, endpoint)]
+    _, reported = to_wire_response(response_of(answer), endpoint)
+    return answer, reported, [*not_in_pieces(reported, answer), *_left_out_of_stream(answer, reported, bare, endpoint)]
 
 
 def _without_blank_texts(response: Item) -> Item:
@@ -61,14 +61,14 @@ def _without_blank_texts(response: Item) -> Item:
     return {**response, "message": {**message, "content": content}}
 
 
-def _unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
+def _left_out_of_stream(answer: Item, reported: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
     """What a stream does not say of texts and reasoning, beside what was `told` of a whole answer: marks for the cache,
     and members without canonical meaning of the blocks of which the content goes `bare`."""
-    paths = {entry["path"] for entry in told}
+    paths = {entry["path"] for entry in reported}
     loss = Loss()
     for position, block in enumerate(answer["message"]["content"]):
         where: Path = ("message", "content", position)
-        if block["type"] not in _SPOKEN or pointer(where) in paths:
+        if block["type"] not in _PROSE or pointer(where) in paths:
             continue
         if block.get("cache") is not None and pointer((*where, "cache")) not in paths:
             loss.drop((*where, "cache"), "cache_hint", "weakened", "a stream carries no cache marks")
@@ -81,4 +81,4 @@ def _unsaid(answer: Item, told: list[Entry], bare: tuple[str, ...], endpoint: En
     return loss.entries
 
 
-_SPOKEN: Final = ("text", "thinking", "redacted_thinking")
+_PROSE: Final = ("text", "thinking", "redacted_thinking")

@@ -29,7 +29,7 @@ def fitted_choice(choice: Item, writing: Writing, provided: bool) -> Item:
         elif tool is None:
             return choose("auto", "the chosen tool is not offered here", writing)
         else:
-            fitted["name"] = writing.told_name(choice["name"], _CHOICE)
+            fitted["name"] = writing.written_tool_name(choice["name"], _CHOICE)
     report_idle(choice, fitted, writing.loss)
     return fitted
 
@@ -49,7 +49,7 @@ def _fitted_allowed(choice: Item, forced: bool, provided: bool, writing: Writing
     if required and len(names) == 1 and (tool := _offered(names[0], provided, writing)) is not None:
         message = "one allowed tool that must be called is named"
         writing.loss.replace(_CHOICE, {"type": "tool", "name": names[0]}, "tool_choice", "representation", message)
-        name = names[0] if tool.get("kind") == "provider" else writing.told_name(names[0], _CHOICE)
+        name = names[0] if tool.get("kind") == "provider" else writing.written_tool_name(names[0], _CHOICE)
         return {"type": "tool", "name": name}
     return choose("required" if required else "auto", "the target cannot allow some of the tools only", writing)
 
@@ -60,6 +60,6 @@ def _offered(name: str, provided: bool, writing: Writing) -> Item | None:
         if tool["name"] == name:
             if tool.get("kind") != "provider":
                 return tool
-            own = provided and tool.get("adapter") == writing.endpoint.adapter
-            return tool if own and (tool.get("definition") or {}).get("name") == name else None
+            same_origin = provided and tool.get("adapter") == writing.endpoint.adapter
+            return tool if same_origin and (tool.get("definition") or {}).get("name") == name else None
     return None

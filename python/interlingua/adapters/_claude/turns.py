@@ -7,7 +7,7 @@ Writing: neighbours of one role are one turn; instructions inside the conversati
 model takes one (`_turns`).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from interlingua.adapters import _turns
@@ -17,8 +17,8 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER, Item
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
-from interlingua.adapters._turns import messages_of, says_something, user_messages
-from interlingua.adapters._verbatim import Items, keep_spelt
+from interlingua.adapters._turns import has_content, messages_of, user_messages
+from interlingua.adapters._verbatim import Items, keep_spellings
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -32,8 +32,8 @@ def system_from_wire(system: Any, reading: Reading, content: Content) -> Item:
     """Instructions beside the conversation as its first message."""
     blocks = content(system, SYSTEM, reading, ("system",))
     message = {"role": SYSTEM, "content": blocks}
-    if reading.spelt:
-        _keep_spelt(message, reading)
+    if reading.spellings:
+        _keep_spellings(message, reading)
     reading.unusual = reading.unusual or not blocks or any(block["type"] != "text" for block in blocks)
     return message
 
@@ -59,8 +59,8 @@ def messages_from_wire(
             messages += user_messages(blocks, reading)
         else:
             messages.append({"role": role, "content": blocks})
-        if reading.spelt:
-            _keep_spelt(messages[first], reading)
+        if reading.spellings:
+            _keep_spellings(messages[first], reading)
         if role == SYSTEM:
             note(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
@@ -81,9 +81,9 @@ def messages_from_wire(
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)
 
 
-def _keep_spelt(message: Item, reading: Reading) -> None:
-    keep_spelt(message, reading.spelt, reading.endpoint)
-    reading.spelt = {}
+def _keep_spellings(message: Item, reading: Reading) -> None:
+    keep_spellings(message, reading.spellings, reading.endpoint)
+    reading.spellings = {}
 
 
 def _keep_members(wire: Item, message: Item, reading: Reading) -> None:
@@ -103,21 +103,21 @@ def _ends_in_space(answer: Item) -> bool:
 
 def holds_nothing(messages: list[Item]) -> bool:
     """Whether a conversation that was read has no message of which something is written."""
-    return all(message["role"] == SYSTEM and not says_something(message) for message in messages)
+    return all(message["role"] == SYSTEM and not has_content(message) for message in messages)
 
 
 class Read(NamedTuple):
-    """What of a wire's request was just read: what it offers, and the tool that each of this is of; its instructions, if it has
+    """What of a wire's request was just read: what it offers, and the tools that each of this is; its instructions, if it has
     any; its turns, and the position of the message with which each of these begins."""
 
     offered: list[Any]
-    tools: list[tuple[int]]
+    tools: list[tuple[int, ...]]
     system: Any
     turns: list[Item]
     starts: list[int]
 
 
-def settled_tools(wires: list[Item], of: list[tuple[int]], writing: Writing, read: Read | None) -> list[Item]:
+def settled_tools(wires: list[Item], of: Sequence[Sequence[int]], writing: Writing, read: Read | None) -> list[Item]:
     """The tools as they came, as far as they are written as then; of a request that was just read, what is not is kept."""
     tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):

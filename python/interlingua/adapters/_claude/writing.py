@@ -144,13 +144,13 @@ class Writing(_turns.Writing):
     def call_id(self, block: Item, path: Path) -> str:
         """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
         canonical: str = block["id"]
-        own = self._own_id(block)
+        known_id = self._wire_id(block)
         if canonical in self._ids and not self.whole:
             raise InvalidRequest(
                 "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
             )
-        kept = own is not None and (self.same_origin or self._may_call(own))
-        wire_id = own if own is not None and kept else self._derive(canonical)
+        kept = known_id is not None and (self.same_origin or self._may_call(known_id))
+        wire_id = known_id if known_id is not None and kept else self._derive(canonical)
         self._taken.add(wire_id)
         self._ids[canonical] = wire_id
         return wire_id
@@ -160,8 +160,8 @@ class Writing(_turns.Writing):
         canonical: str = block["tool_use_id"]
         wire_id = self._ids.get(canonical)
         if wire_id is None:
-            own = self._own_id(block)
-            wire_id = own if own is not None else self._derive(canonical)
+            known_id = self._wire_id(block)
+            wire_id = known_id if known_id is not None else self._derive(canonical)
         return wire_id
 
     def _may_call(self, wire_id: str) -> bool:
@@ -169,7 +169,7 @@ class Writing(_turns.Writing):
         fits = self._tool_id.fullmatch(wire_id) or carries_state(wire_id, self.endpoint)
         return bool(fits) and wire_id not in self._taken
 
-    def _own_id(self, block: Item) -> str | None:
+    def _wire_id(self, block: Item) -> str | None:
         state = block.get("provider_state")
         return state.get("id") if state is not None and self.endpoint.owns(state) else None
 

@@ -52,8 +52,8 @@ def text_of(call: Block, text: str | None = None) -> Block:
     if text is None:
         text = call.get("input_raw")
     if text is None:
-        spelt = (state.get("encoding") or {}).get("arguments")
-        text = spelt if type(spelt) is str else arguments_text(call["input"])
+        spellings = (state.get("encoding") or {}).get("arguments")
+        text = spellings if type(spellings) is str else arguments_text(call["input"])
     block: Block = {"type": "text", "text": text}
     if state:
         kept = {name: state[name] for name in _IDENTITY if name in state}

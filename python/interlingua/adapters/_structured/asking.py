@@ -6,7 +6,7 @@ else in the instructions.
 from collections.abc import Callable, Container
 from typing import Any, Final
 
-from interlingua.adapters._as_read import UNSAID, AsRead
+from interlingua.adapters._as_read import JSON_UNMENTIONED, AsRead
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -64,7 +64,7 @@ def write_with_format(
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif wanted["type"] != "json" or not speaks_json or _says_json(request, endpoint):
+        elif wanted["type"] != "json" or not speaks_json or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # what else was wanted is told in the report
@@ -75,7 +75,7 @@ def write_with_format(
             return wire, [*_report(wanted, seen, "the answer is asked for as a forced call"), *_moved(entries)]
     text = as_text(wanted)
     seen = of_text(text) or {}
-    if seen == beside and (not speaks_json or _says_json(request, endpoint)):
+    if seen == beside and (not speaks_json or _mentions_json(request, endpoint)):
         return wire, entries  # the target can be asked for all that is left of the form
     left_out = {str(entry["path"]) for entry in entries if entry["op"] == "drop"}
     wire, entries = _in_instructions(request, text, beside, left_out, endpoint, write)
@@ -93,15 +93,15 @@ def write_with_format(
     return wire, [*report, *(_without_form(entry, text) for entry in entries)]
 
 
-def _says_json(request: Request, endpoint: Endpoint) -> bool:
+def _mentions_json(request: Request, endpoint: Endpoint) -> bool:
     """Whether the word JSON stands in the prompt, or the target was asked without it when the request was read."""
-    if AsRead(request, endpoint).same(UNSAID, "response_format"):
+    if AsRead(request, endpoint).same(JSON_UNMENTIONED, "response_format"):
         return True
     messages: list[Any] = request["messages"]
-    return says_json([request.get("system") or [], *(message["content"] for message in messages)])
+    return mentions_json([request.get("system") or [], *(message["content"] for message in messages)])
 
 
-def says_json(contents: list[list[Block]]) -> bool:
+def mentions_json(contents: list[list[Block]]) -> bool:
     """Whether a text of these contents holds the word JSON."""
     return any("json" in block["text"].lower() for content in contents for block in content if block["type"] == "text")
 

@@ -52,11 +52,11 @@ def _is_called(request: Request) -> bool:
     if not tool.keys() <= _TOOL or "fields" in state or "signature" in state:
         return False
     choice = {name: request[name] for name in ("tool_choice", "parallel_tool_calls") if name in request}
-    said = {name: value for name, value in tool.items() if name != "input_schema"}
+    shown = {name: value for name, value in tool.items() if name != "input_schema"}
     for name in TOOLS:
         request.pop(name, None)
     request["response_format"] = of_tool(tool)
-    _keep_form(request, {"tool": said, "choice": choice})
+    _keep_form(request, {"tool": shown, "choice": choice})
     return True
 
 
@@ -108,7 +108,7 @@ def _takes_form(request: Request, messages: list[Any], position: int, index: int
         messages[position] = {**message, "content": content}
         if place_of_end(messages) != (position, index):
             form["at"] = [position, index]
-    elif _says_more(block):
+    elif _has_further_members(block):
         return False
     elif len(content) > 1:  # it stands with instructions of the caller that have no text, or alone before them
         others = [*content[:index], *content[index + 1 :]]
@@ -117,7 +117,7 @@ def _takes_form(request: Request, messages: list[Any], position: int, index: int
         messages[position] = {**message, "content": others}
         form["at"] = [position, index]
         form["block"] = {**block, "text": ""}
-    elif position == 0 and not _says_more(message):
+    elif position == 0 and not _has_further_members(message):
         form["message"] = {**message, "content": [{**block, "text": ""}]}
         del messages[0]
     else:
@@ -127,7 +127,7 @@ def _takes_form(request: Request, messages: list[Any], position: int, index: int
     return True
 
 
-def _says_more(item: Mapping[str, Any]) -> bool:
+def _has_further_members(item: Mapping[str, Any]) -> bool:
     """Whether an item says more than its text."""
     state = item.get("provider_state") or {}
     return any(name in item for name in ("cache", "name", "citations")) or "fields" in state or "signature" in state

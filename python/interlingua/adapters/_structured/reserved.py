@@ -17,7 +17,7 @@ Request = dict[str, Any]
 Block = dict[str, Any]
 Writer = Callable[[Request, Endpoint], tuple[WireRequest, list[Entry]]]
 
-_SAID: Final = frozenset(("tool_use", "tool_result"))
+_CALLS_AND_RESULTS: Final = frozenset(("tool_use", "tool_result"))
 
 
 def _may_hold_reserved(request: Request) -> bool:
@@ -30,7 +30,7 @@ def _may_hold_reserved(request: Request) -> bool:
             return True
     for message in request["messages"]:
         if message["role"] not in INSTRUCTIONS:
-            if _says_something(message["content"]):
+            if _has_content(message["content"]):
                 break
         else:
             for block in message["content"]:
@@ -39,11 +39,11 @@ def _may_hold_reserved(request: Request) -> bool:
     return False
 
 
-def _says_something(content: list[Block]) -> bool:
+def _has_content(content: list[Block]) -> bool:
     """Whether a turn stays a turn on every wire: what follows it are no leading instructions anywhere."""
     for block in content:
         kind: str = block["type"]
-        if kind in _SAID or (kind == "text" and block["text"] and not block["text"].isspace()):
+        if kind in _CALLS_AND_RESULTS or (kind == "text" and block["text"] and not block["text"].isspace()):
             return True
     return False
 
@@ -61,18 +61,18 @@ def escape_reserved(request: Request, endpoint: Endpoint, write: Writer) -> tupl
             path="/tool_choice/name",
         )
     loss = Loss()
-    said = dict(request)
+    escaped = dict(request)
     if "system" in request:
-        said["system"] = _ended(request["system"] or [], ("system",), loss)
+        escaped["system"] = _ended(request["system"] or [], ("system",), loss)
     messages: list[Any] = list(request["messages"])
-    said["messages"] = messages
+    escaped["messages"] = messages
     for position, message in enumerate(messages):
         if message["role"] in INSTRUCTIONS:
             content = _ended(message["content"], ("messages", position, "content"), loss)
             messages[position] = {**message, "content": content}
-        elif _says_something(message["content"]):
+        elif _has_content(message["content"]):
             break
-    wire, entries = write(said, endpoint)
+    wire, entries = write(escaped, endpoint)
     return wire, [*loss.entries, *entries]
 
 

@@ -29,6 +29,8 @@ from interlingua.adapters.anthropic_messages.items import (
 )
 from interlingua.adapters.anthropic_messages.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.adapters.anthropic_messages.toolsets import NAME as TOOLSET_NAME
+from interlingua.adapters.anthropic_messages.toolsets import called, read_name, without_name, write_call_name
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Path
 
@@ -59,7 +61,22 @@ def _write_content(block: Block, writing: Writing, path: Path) -> Any:
     return blocks_to_wire(block["content"], RESULT, writing, (*path, "content")) or ABSENT
 
 
-_TOOL_USE: Final = Row({"type": "tool_use"}, call_id("id"), NAME, ARGUMENTS, mark=CACHE)
+def _write_toolset(call: Block, writing: Writing, path: Path) -> Any:
+    of_set = called(call, writing)
+    if of_set is None:
+        return ABSENT
+    writing.of_sets[call["id"]] = of_set[0]
+    return of_set[0]
+
+
+_TOOL_USE: Final = Row(
+    {"type": "tool_use"},
+    call_id("id"),
+    Member("name", ("name",), NAME.read, write_call_name, needed=True),
+    Member(TOOLSET_NAME, ("name",), read_name, _write_toolset, soft=True),
+    ARGUMENTS,
+    mark=CACHE,
+)
 _THINKING: Final = Row(
     {"type": "thinking"}, text("thinking", "text", needed=True), text("signature", "signature"), mark=REFUSED_CACHE
 )
@@ -133,6 +150,8 @@ def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
 
 
 def _result_from_wire(block: Wire, reading: Reading) -> Block:
+    if reading.toolsets:
+        block = without_name(block, reading)
     content = block.get("content")
     if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
         result: Block = {"type": "tool_result", "tool_use_id": answered}
@@ -199,18 +218,26 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
-    if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
-        name, call = writing.told_name(block["name"], path), writing.call_id(block, path)
+    plain = len(block) == 4 if state is None else (len(block) == 5 and is_bare(state))
+    if plain and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings:  # most calls
+        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, path)
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
     """A tool result."""
+    wire = _result_to_wire(block, writing, path)
+    if (toolset := writing.of_sets.get(block["tool_use_id"])) is not None:
+        wire.setdefault(TOOLSET_NAME, toolset)
+    return [wire]
+
+
+def _result_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     content = block["content"]
     if len(block) == 3 and len(content) == 1 and len(part := content[0]) == 2 and part["type"] == "text":
         text = part["text"]
         if text and not text.isspace():  # most results
             result = writing.result_id(block)
-            return [{"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}]
-    return [item_to_wire(_RESULT, block, writing, path)]
+            return {"type": "tool_result", "tool_use_id": result, "content": [{"type": "text", "text": text}]}
+    return item_to_wire(_RESULT, block, writing, path)

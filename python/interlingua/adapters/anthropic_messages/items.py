@@ -7,10 +7,10 @@ from interlingua.adapters._citations import (
     SPAN,
     TEXTS,
     are_citations,
-    own_fields,
+    citation_fields,
     read_citation,
     report_citation,
-    said_of,
+    select_members,
 )
 from interlingua.adapters._claude.blocks import Refused
 from interlingua.adapters._claude.reading import Reading
@@ -158,13 +158,13 @@ def _write_citations(block: Block, writing: Writing, path: Path) -> Any:
         where = (*path, "citations", position)
         if not writing.cites:
             writing.loss.drop(where, "unsupported_field", "weakened", "this version takes no citations in this place")
-        elif (fields := own_fields(citation, writing, where)) is not None:
+        elif (fields := citation_fields(citation, writing, where)) is not None:
             written.append(_citation_to_wire(citation, fields, writing, where))
     return written if written or citations == [] else ABSENT
 
 
 def _citation_to_wire(citation: Block, fields: Mapping[str, Any], writing: Writing, path: Path) -> Wire:
-    wire: Wire = {"type": citation["type"], **said_of(citation, TEXTS)}
+    wire: Wire = {"type": citation["type"], **select_members(citation, TEXTS)}
     for name, value in fields.items():
         if name == "file_id" and not writing.answers:
             # answers hold it, requests are refused with it

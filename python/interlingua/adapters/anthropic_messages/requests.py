@@ -49,12 +49,10 @@ from interlingua.adapters._requests import (
     posted,
     refuser,
     request_writer,
-    tools_reader,
     unmeasured,
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -69,9 +67,9 @@ from interlingua.adapters.anthropic_messages.tables import (
 )
 from interlingua.adapters.anthropic_messages.tools import (
     can_be_enforced,
+    read_tools,
     tool_choice_from_wire,
     tool_choice_to_wire,
-    tool_from_wire,
     tools_to_wire,
 )
 from interlingua.adapters.anthropic_messages.turns import messages_from_wire, messages_to_wire, system_from_wire
@@ -122,10 +120,9 @@ def from_wire_request(
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
     if may_differ(reading.unusual):
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
-        tools = [(position,) for position in range(len(offered))]
-        read = Read(offered, tools, body.get("system"), body["messages"], starts)
+        read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
 
@@ -140,11 +137,11 @@ def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
 def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     if type(value) is not dict:
         return False
-    said = _without_nulls(value)
-    if wrong_member(NAME, {name: said}, _ROWS) is not None:
+    present = _without_nulls(value)
+    if wrong_member(NAME, {name: present}, _ROWS) is not None:
         return False
     try:
-        others = tool_choice_from_wire(said, members.request)
+        others = tool_choice_from_wire(present, members.request)
     except UNREADABLE as problem:
         raise members.reading.unreadable(name, (name,)) from problem
     if others:
@@ -461,7 +458,7 @@ def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
 
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
     "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
     "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
@@ -470,11 +467,11 @@ _ROWS: Final[Rows] = {
     "stop_sequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
     "metadata": Row(OBJECT, "metadata", plain=_is_user),
     "service_tier": Row(TEXT, "service_tier", write=_service_tier),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "tools": Row(LIST, read=read_tools),
     "tool_choice": Row(
         {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
         read=_read_choice,
-        says=("tool_choice", "parallel_tool_calls"),
+        covers=("tool_choice", "parallel_tool_calls"),
         plain=_is_choice,
     ),
     "thinking": Row(

@@ -19,7 +19,7 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, own_counts, read_counts
+from interlingua.adapters._usage import Places, native_counts, read_counts
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.blocks import (
     block_to_wire,
@@ -130,22 +130,22 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
-    own = writing.same_origin
+    same_origin = writing.same_origin
     message = writing.message = response["message"]
     content = message["content"]
     body: Wire = {}
-    if not own or "id" in response:
+    if not same_origin or "id" in response:
         body["id"] = message_id(response)
     body["type"], body["role"] = "message", ASSISTANT
     model = served_model(response)
-    if model is not None or not own:
+    if model is not None or not same_origin:
         body["model"] = endpoint.model or "unknown" if model is None else model
     body["content"] = _content_to_wire(content, writing)
-    body["stop_reason"] = written_end(response, content, ENDS, own=own)
+    body["stop_reason"] = written_end(response, content, ENDS, same_origin=same_origin)
     body["stop_sequence"] = response.get("stop_sequence")
-    if (usage := response.get("usage")) is not None or not own:
-        body["usage"] = usage_to_wire(usage or {}, own=own)
-    if own:
+    if (usage := response.get("usage")) is not None or not same_origin:
+        body["usage"] = usage_to_wire(usage or {}, same_origin=same_origin)
+    if same_origin:
         replayed(response["provider_state"], body, writing, ())
     report_answer(response, read_end(body["stop_reason"], content, ENDS), writing)
     return body
@@ -186,9 +186,9 @@ def usage_begun(usage: dict[str, Any]) -> Wire:
     return wire
 
 
-def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
+def usage_to_wire(usage: dict[str, Any], *, same_origin: bool) -> Wire:
     """Usage as the wire counts it: the provider's own object where there is one."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
         return raw
     wire: Wire = {
         "input_tokens": usage.get("input_tokens", 0),

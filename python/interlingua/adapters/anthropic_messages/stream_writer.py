@@ -26,8 +26,8 @@ def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
     """What a stream of this answer does not say."""
-    answer, told, lost = claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking"))
-    gone = {entry["path"] for entry in told}
+    answer, reported, lost = claude.stream_loss(response, endpoint, to_wire_response, ("text", "thinking"))
+    gone = {entry["path"] for entry in reported}
     found = Loss()
     for position, block in enumerate(answer["message"]["content"]):
         where: Path = ("message", "content", position)
@@ -104,70 +104,70 @@ class _Writer(claude.ClaudeWriter):
 
     # ------------------------------------------------------------------------------------------ blocks
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """The beginning of a block that comes in pieces; another one is written when it is complete."""
         self._start()
-        block = told.block
-        match told.kind:
+        block = open_block.block
+        match open_block.kind:
             case "text":
                 cited: Wire = {"citations": []} if "citations" in block else {}
-                self._open(told, {"type": "text", "text": "", **cited})
+                self._open(open_block, {"type": "text", "text": "", **cited})
             case "thinking":
-                self._open(told, {"type": "thinking", "thinking": "", "signature": ""})
+                self._open(open_block, {"type": "thinking", "thinking": "", "signature": ""})
             case "tool_use":
                 wire = block_to_wire({**block, "input": {}}, ASSISTANT, self.writing, ())
-                self._open(told, {**(wire or {}), "input": {}})
+                self._open(open_block, {**(wire or {}), "input": {}})
                 if block.get("kind", "function") != "function":
-                    told.kind = FREE
+                    open_block.kind = FREE
             case _:
-                told.number = -1
+                open_block.number = -1
 
-    def _open(self, told: OpenBlock, begun: Wire) -> None:
+    def _open(self, open_block: OpenBlock, begun: Wire) -> None:
         if self.open >= 0:  # it was cut off, and another waited for its end
             self._put("content_block_stop", index=self.open)
-        self.open = told.number = self.number()
-        self._put("content_block_start", index=told.number, content_block=begun)
+        self.open = open_block.number = self.number()
+        self._put("content_block_start", index=open_block.number, content_block=begun)
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""
-        return "content_block_delta", {"type": "content_block_delta", "index": told.number, "delta": said}
+        return "content_block_delta", {"type": "content_block_delta", "index": open_block.number, "delta": delta}
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
-        block = told.block
+        block = open_block.block
         match block["type"]:
-            case _ if told.number < 0:
-                if told.kind in _LATE and block["type"] in _LATE:
-                    self._whole(told)
+            case _ if open_block.number < 0:
+                if open_block.kind in _LATE and block["type"] in _LATE:
+                    self._whole(open_block)
                 return
             case "text" if block.get("citations"):
                 wire = block_to_wire(block, ASSISTANT, self.writing, ()) or {}
                 for citation in wire.get("citations") or ():
-                    self.say(told, {"type": "citations_delta", "citation": citation})
+                    self.send(open_block, {"type": "citations_delta", "citation": citation})
             case "thinking":
                 # only a signature of this wire: another provider's would come back as ours
                 state, signature = block.get("provider_state"), block.get("signature")
                 if signature and (state is None or self.endpoint.owns(state)):
-                    self.say(told, {"type": "signature_delta", "signature": signature})
+                    self.send(open_block, {"type": "signature_delta", "signature": signature})
             case _:
                 pass
-        self._close(told)
+        self._close(open_block)
 
-    def _close(self, told: OpenBlock) -> None:
+    def _close(self, open_block: OpenBlock) -> None:
         self.open = -1
-        self._put("content_block_stop", index=told.number)
+        self._put("content_block_stop", index=open_block.number)
 
-    def _whole(self, told: OpenBlock) -> None:
+    def _whole(self, open_block: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot say is left out."""
-        bare = {name: value for name, value in told.block.items() if name != "cache"}
+        bare = {name: value for name, value in open_block.block.items() if name != "cache"}
         wire = block_to_wire(bare, ASSISTANT, self.writing, ())
         if wire is None:
             return
         arguments = wire.get("input") if wire["type"].endswith("_use") else None
-        self._open(told, {**wire, "input": {}} if arguments else wire)
+        self._open(open_block, {**wire, "input": {}} if arguments else wire)
         if arguments:
-            self.say(told, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
-        self._close(told)
+            self.send(open_block, {"type": "input_json_delta", "partial_json": arguments_text(arguments)})
+        self._close(open_block)
 
     # ------------------------------------------------------------------------------------------ the end
 

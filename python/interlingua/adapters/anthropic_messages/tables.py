@@ -39,12 +39,16 @@ def cache_from_wire(value: Any) -> dict[str, Any] | None:
 class Writing(claude.Writing):
     """What a writer carries with it on this wire besides."""
 
-    __slots__ = ("cites", "stricter")
+    __slots__ = ("cites", "members", "of_sets", "stricter")
 
     def __init__(self, source: dict[str, Any], endpoint: Endpoint, loss: Loss) -> None:
         super().__init__(source, endpoint, loss, TOOL_ID, LONGEST_TOOL_NAME, "cache_control")
         self.stricter = False  # the version of the API is the stricter one
         self.cites = True  # texts may cite where they stand
+        self.members: dict[str, tuple[str, str]] = {}
+        """The set of a tool that goes as one of a set, and its name there, by its canonical name."""
+        self.of_sets: dict[str, str] = {}
+        """The sets that calls name, by the canonical ids of the calls."""
 
     def text(self, text: str) -> Wire:
         """A text of the writer's own on the wire."""

@@ -7,15 +7,19 @@ from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.blocks import DESCRIPTION, NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import fitted_choice
+from interlingua.adapters._claude.tools import choose, fitted_choice
 from interlingua.adapters._claude.values import named, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._members import Members
+from interlingua.adapters._requests import UNREADABLE
 from interlingua.adapters._schema import Schema, definitions, parts
 from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
+from interlingua.adapters.anthropic_messages import toolsets
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing
-from interlingua.canonical.loss import Path
+from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.loss import Path, pointer
 
 Demands = tuple[int, int, int]
 
@@ -119,7 +123,11 @@ def _client_run(kind: str, entry: dict[str, Any]) -> built_in.Tool:
     return built_in.Tool(kind, entry, row)
 
 
-_CLIENT_RUN: Final = {kind: _client_run(kind, entry) for kind, entry in built_in.entries("anthropic_messages")}
+_CLIENT_RUN: Final = {
+    kind: _client_run(kind, entry)
+    for kind, entry in built_in.entries("anthropic_messages")
+    if kind not in toolsets.SETS
+}
 """By their types on the wire (spec/adapters/anthropic_messages.md#anthropic-messages-built-in). Their calls and results are those
 of any tool."""
 
@@ -134,6 +142,28 @@ def _built_in(definition: Wire) -> built_in.Tool | None:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 _PLAIN: Final = {"name", "description", "input_schema"}
+
+
+def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
+    """The tools of a request, those of sets among them."""
+    if type(value) is not list:
+        return False
+    reading = members.reading
+    tools: list[Tool] = []
+    taken: set[str] = {tool["name"] for tool in value if type(tool) is dict and type(tool.get("name")) is str}
+    for wire in value:
+        try:
+            of_set = toolsets.functions(wire, taken, reading) if "name" not in wire else []
+            found = of_set or [tool_from_wire(wire, reading)]
+        except UNREADABLE as problem:
+            message = "a tool cannot be read: a member is missing or has the wrong type"
+            raise InvalidWire(
+                message, path=pointer((name, len(reading.tools))), adapter=members.endpoint.adapter
+            ) from problem
+        reading.tools.append((*range(len(tools), len(tools) + len(found)),))
+        tools += found
+    members.request["tools"] = tools
+    return True
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
@@ -197,17 +227,31 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Of:
     """The tools of a request; gives the position of each that is written."""
     if request.get("tools") is None:
         return []
-    wires, of = write_tools(request, writing, _tool_to_wire, _read_definition)
+    sets = toolsets.find_sets(request["tools"], writing)
+
+    def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+        """A tool; for all tools of a set the first of them."""
+        if tool["name"] in writing.members:
+            run = sets.get(int(path[1]))
+            return None if run is None else toolsets.set_to_wire(request["tools"], run, writing)
+        return _tool_to_wire(tool, writing, path)
+
+    wires, of = write_tools(request, writing, write, _read_definition)
+    if sets:
+        of = [sets.get(positions[0], positions) for positions in of]
     names: set[str] = set()
     strict: Demands | None = None
-    for wire, (position,) in zip(wires, of, strict=True):
-        path: Path = ("tools", position)
-        if type(name := wire.get("name")) is str:  # a set of tools has none
+    for wire, positions in zip(wires, of, strict=True):
+        path: Path = ("tools", positions[0])
+        if type(name := wire.get("name")) is str:
             refuse_second(name, names, writing, path)
+        for position in sets.get(positions[0], ()):  # a set of tools has none
+            refuse_second(request["tools"][position]["name"], names, writing, ("tools", position))
         if wire.get("strict") is True and "input_schema" in wire:
             if strict is None:
                 strict = (0, *demands((request.get("response_format") or {}).get("schema")))
             strict = _strict_to_wire(wire, strict, writing, path)
+    toolsets.report_expanded(request["tools"], wires, of, writing)
     if wires or not request["tools"]:
         body["tools"] = wires
     return of
@@ -244,16 +288,16 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     client_run = _CLIENT_RUN.get(encoding[built_in.BUILT_IN]) if built_in.BUILT_IN in encoding else None
     if client_run is None or not client_run.is_still(tool, encoding):
         return None
-    return client_run.tell(item_to_wire(client_run.row, tool, writing, path), encoding)
+    return client_run.put_back(item_to_wire(client_run.row, tool, writing, path), encoding)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
         return definition
     if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
-        name = writing.told_name(tool["name"], path)
+        name = writing.written_tool_name(tool["name"], path)
         return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
-    return item_to_wire(_TOOL, tool, writing, path)
+    return item_to_wire(_TOOL, toolsets.as_function(tool, writing, path), writing, path)
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
@@ -274,7 +318,7 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         return
     wire: Wire = {}
     if choice is not None:
-        fitted = fitted_choice(choice, writing, provided=True)
+        fitted = _any_for_one_of_a_set(choice, writing) or fitted_choice(choice, writing, provided=True)
         wire = {**fitted, "type": TOOL_CHOICE.there[fitted["type"]]}
     else:
         wire["type"] = "auto"
@@ -293,6 +337,16 @@ def tool_choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -
         else:
             wire["disable_parallel_tool_use"] = not parallel
     body["tool_choice"] = wire
+
+
+def _any_for_one_of_a_set(choice: dict[str, Any], writing: Writing) -> dict[str, Any] | None:
+    """The choice of any tool, where the chosen one goes as one of a set, which no choice can name."""
+    name = choice.get("name") if choice["type"] == "tool" else None
+    if choice["type"] == "allowed" and choice.get("mode") == "required" and len(choice.get("names") or ()) == 1:
+        name = choice["names"][0]
+    if name not in writing.members or writing.lacks("forced_tool_choice", "tool_choice"):
+        return None
+    return choose("required", "a choice cannot name a tool of a set", writing)
 
 
 def _drop_choice(choice: dict[str, Any] | None, parallel: bool | None, writing: Writing) -> None:

@@ -36,7 +36,7 @@ def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) ->
     """A text, or a list of blocks; results may hold a text in the place of a list as well."""
     if type(content) is str:
         reading.unusual = reading.unusual or not content or content.isspace()
-        reading.spelt["/content"] = {"word": STRING}
+        reading.spellings["/content"] = {"word": STRING}
         return [{"type": "text", "text": content}]
     if type(content) is not list:
         raise InvalidWire("content must be a string or a list of blocks", path=pointer(path))
@@ -44,7 +44,7 @@ def _content_from_wire(content: Any, role: str, reading: Reading, path: Path) ->
     if role == USER and blocks and blocks[0]["type"] == "tool_result":
         for index, wire in enumerate(content):
             if wire["type"] == "tool_result" and type(wire.get("content")) is str:
-                reading.spelt[f"/content/{index}/content"] = {"word": STRING}
+                reading.spellings[f"/content/{index}/content"] = {"word": STRING}
     return blocks
 
 

@@ -40,7 +40,7 @@ from interlingua.adapters.bedrock_converse.items import (
     guarded_from_wire,
     item_to_wire,
     json_from_wire,
-    said_in,
+    present_members,
     text_from_wire,
     text_to_wire,
 )
@@ -160,7 +160,7 @@ def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 
 def _reasoning_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
-    reasoning = said_in(wire["reasoningContent"])
+    reasoning = present_members(wire["reasoningContent"])
     block: Block = {"type": "thinking", "provider_state": reading.state()}
     if len(reasoning) != 1 or place != ASSISTANT:
         raise NoMeaning("reasoningContent")
@@ -251,7 +251,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
-        name = writing.told_name(block["name"], path)
+        name = writing.written_tool_name(block["name"], path)
         call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:

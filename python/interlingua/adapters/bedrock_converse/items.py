@@ -4,7 +4,7 @@ guardrail looks at, and those with citations."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import SPAN, own_fields, report_citation, said_of, with_origin
+from interlingua.adapters._citations import SPAN, citation_fields, report_citation, select_members, with_origin
 from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
@@ -41,7 +41,7 @@ def block_row(content: Member) -> Row:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def said_in(item: Any) -> Wire:
+def present_members(item: Any) -> Wire:
     """The members of an object that say something."""
     if type(item) is not dict and len(item) > 0:
         raise TypeError("an object")
@@ -52,12 +52,12 @@ def without_nulls(tree: Any, depth: int = 0) -> Any:
     """A tree of members without those that are null, which say nothing, and without what holds nothing else."""
     if type(tree) is not dict or depth == _NULLS_WITHIN:
         return tree
-    said: Wire = {}
+    present: Wire = {}
     for name, value in tree.items():
         found = None if value is None else without_nulls(value, depth + 1)
         if found is not None and (found != {} or value == {}):
-            said[name] = found
-    return said
+            present[name] = found
+    return present
 
 
 _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
@@ -166,7 +166,7 @@ def json_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
 
 def guarded_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A text that a guardrail is to look at: the text is the user's, the rest stays with the provider."""
-    guarded = said_in(wire["guardContent"])
+    guarded = present_members(wire["guardContent"])
     if guarded.keys() != {"text"} or place not in (USER, SYSTEM) or type(guarded["text"].get("text")) is not str:
         raise NoMeaning("guardContent")
     block = read_item(_ROWS["guardContent"], wire, {"type": "text", "provider_state": reading.state()}, reading)
@@ -217,7 +217,7 @@ def _citation_type(citation: Wire) -> str:
 def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """A text, with what it cites of this provider's; None for one without visible characters, which is reported."""
     text: str = block["text"]
-    state = writing.owned(block)
+    state = writing.state_of(block)
     if state and "citations" in block and place == ASSISTANT:
         return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
     if not text.strip() and not (text and state):
@@ -242,10 +242,10 @@ def _is_guarded(state: Mapping[str, Any]) -> bool:
 
 
 def _citation_to_wire(citation: Block, writing: Writing, path: Path) -> Wire | None:
-    fields = own_fields(citation, writing, path)
+    fields = citation_fields(citation, writing, path)
     if fields is None:
         return None
-    wire: Wire = said_of(citation, ("title",))
+    wire: Wire = select_members(citation, ("title",))
     if "cited_text" in citation:
         wire["sourceContent"] = [{"text": citation["cited_text"]}]
     if "url" in citation:

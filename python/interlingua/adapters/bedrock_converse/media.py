@@ -24,7 +24,7 @@ from interlingua.adapters._media import (
     with_source,
 )
 from interlingua.adapters._messages import OF_TEXT, report_beside
-from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, said_in, text_from_wire
+from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, present_members, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import ALIASES, DOCUMENT_NAME, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path
 
@@ -35,7 +35,7 @@ def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
     """An image, a video, sound or a document. Raises `NoMeaning` when it cannot be read."""
     kind = next((name for name in FORMATS if wire.get(name) is not None), "")
     medium = wire[kind]
-    source = said_in(medium["source"])
+    source = present_members(medium["source"])
     is_document = kind == "document"
     named = medium.get("format") if is_document else medium["format"]
     known = named in FORMATS[kind].there if named is not None else is_document and "bytes" not in source
@@ -53,8 +53,8 @@ def _is_usual(document: Wire, source: Wire, reading: Reading) -> bool:
     if type(name) is not str or name in reading.documents or DOCUMENT_NAME.fullmatch(name) is None:
         return False
     reading.documents.add(name)
-    said = bool(source.get("bytes") or source.get("text"))
-    return said and document.get("format") is not None and document.get("context") != ""
+    has_content = bool(source.get("bytes") or source.get("text"))
+    return has_content and document.get("format") is not None and document.get("context") != ""
 
 
 def _is_source(source: Wire, is_document: bool) -> bool:

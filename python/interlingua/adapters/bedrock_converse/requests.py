@@ -56,13 +56,12 @@ from interlingua.adapters._requests import (
 )
 from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (
     choice_to_wire,
-    made_of,
+    positions_of,
     tool_config_from_wire,
     tools_to_wire,
 )
@@ -112,11 +111,11 @@ def _thinking_from_wire(value: Any) -> Reasoning | None:
 def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
     reasoning: Reasoning = request["reasoning"]
-    spelt = (
+    spellings = (
         writing.encoding.get("thinking") if writing.same_model else writing.endpoint.dialect.get("reasoning_control")
     )
     code = "reasoning_mapped"
-    if spelt == NOVA:
+    if spellings == NOVA:
         chosen = _fitted_nova(reasoning)
     else:
         chosen = claude.fitted(reasoning, request.get("max_output_tokens"), MODES, writing.known("reasoning"))
@@ -125,11 +124,11 @@ def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         chosen = {name: value for name, value in chosen.items() if name == "effort"}
         code = "combination"
     report_members(reasoning, chosen, writing, code)
-    members = _NOVA if spelt == NOVA else _THINKING
-    said = {name: chosen[member] for name, member in members if chosen.get(member) is not None}
-    if said:
-        put(body, _ADDITIONAL, spelt if spelt in (NOVA, "reasoning_config") else "thinking", said)
-    if spelt != NOVA and "effort" in chosen:
+    members = _NOVA if spellings == NOVA else _THINKING
+    wished = {name: chosen[member] for name, member in members if chosen.get(member) is not None}
+    if wished:
+        put(body, _ADDITIONAL, spellings if spellings in (NOVA, "reasoning_config") else "thinking", wished)
+    if spellings != NOVA and "effort" in chosen:
         put(body, "outputConfig", "effort", chosen["effort"])
 
 
@@ -191,9 +190,9 @@ def from_wire_request(
     marks = (MARKS,) if reading.has_marks() else ()
     keep_request(request, body, encoding, endpoint, _BODY, *marks)
     if may_differ(reading.unusual):
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
-        read = Read(offered, made_of(offered, request.get("tools") or []), system, wires or [], starts)
+        read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
 
@@ -332,7 +331,7 @@ def _sweep(body: Wire) -> None:
 # ------------------------------------------------------------------------------------------ tools
 
 
-def _tools_to_wire(request: Request, writing: Writing) -> tuple[list[Wire] | None, list[tuple[int]]]:
+def _tools_to_wire(request: Request, writing: Writing) -> tuple[list[Wire] | None, list[tuple[int, ...]]]:
     choice = request.get("tool_choice")
     if choice is not None and choice["type"] == "none" and request.get("tools") and not _has_calls(request):
         # the wire cannot forbid calls; without tools there are none
@@ -511,7 +510,7 @@ _ROWS: Final[Rows] = {
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, says=("tool_choice",), plain=_is_auto)},
+        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, covers=("tool_choice",), plain=_is_auto)},
         read=_read_tools,
     ),
     "outputConfig": Row(

@@ -18,7 +18,7 @@ from interlingua.adapters._claude.values import ASSISTANT, USER
 from interlingua.adapters._items import laid_over
 from interlingua.adapters._kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts
+from interlingua.adapters._usage import Places, count, native_counts, prompt_tokens, read_counts
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.blocks import (
     block_to_wire,
@@ -134,18 +134,18 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
-    own = writing.same_origin
+    same_origin = writing.same_origin
     message = writing.message = response["message"]
     content, usage = message["content"], response.get("usage")
     body: Wire = {"output": {"message": {"role": ASSISTANT, "content": _content_to_wire(content, writing)}}}
-    if (end := written_end(response, content, ENDS, own=own)) is not None:
+    if (end := written_end(response, content, ENDS, same_origin=same_origin)) is not None:
         body["stopReason"] = end
-    if usage is not None or not own:
-        body["usage"] = usage_to_wire(usage or {}, own=own)
-    if own:
+    if usage is not None or not same_origin:
+        body["usage"] = usage_to_wire(usage or {}, same_origin=same_origin)
+    if same_origin:
         if fields := response["provider_state"].get("fields"):
             body = laid_over(body, fields, writing, ("provider_state", "fields"))
-        _own_stop(response, body, writing)
+        _native_stop(response, body, writing)
     else:
         body["metrics"] = {"latencyMs": (usage or {}).get("latency_ms", 0)}
         if isinstance(stop := response.get("stop_sequence"), str):
@@ -183,7 +183,7 @@ def played_block(block: dict[str, Any], writing: Writing, path: Path) -> Wire | 
     return {"reasoningContent": {"reasoningText": shown}}
 
 
-def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
+def _native_stop(response: Response, body: Wire, writing: Writing) -> None:
     """The text that ended an answer stands among the model's own members; an edit may have made it another one."""
     members = dict(inner(body, "additionalModelResponseFields"))
     given, came = response.get("stop_sequence"), members.pop("stop_sequence", None)
@@ -196,9 +196,9 @@ def _own_stop(response: Response, body: Wire, writing: Writing) -> None:
         writing.loss.replace(where, members, "combination", "representation", "the canonical member says otherwise")
 
 
-def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
+def usage_to_wire(usage: dict[str, Any], *, same_origin: bool) -> Wire:
     """Usage as the wire counts it: the provider's own object where there is one."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
         return raw
     output = usage.get("output_tokens", 0)
     wire: Wire = {"inputTokens": usage.get("input_tokens", 0), "outputTokens": output}

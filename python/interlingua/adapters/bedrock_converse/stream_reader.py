@@ -142,7 +142,7 @@ class _Answer(ClaudeAnswer):
 
     def _grow(self, part: Part, kind: str, value: Any) -> None:
         """Patches a block. What stands in it already is replaced and not changed: the block that began may hold it."""
-        inner = part.raw.get(part.kind)
+        inner: Any = part.raw.get(part.kind)
         match kind:
             case "text" if part.kind in _PROSE:
                 self.blocks.grow(part, value)

@@ -56,54 +56,54 @@ class _Writer(claude.ClaudeWriter):
             self.begun = True
             self.put("messageStart", {"role": ASSISTANT})
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """A text or thought begins with its first piece, a call with its name; any other block is written whole."""
         self.start({})
-        block = told.block
-        match told.kind:
+        block = open_block.block
+        match open_block.kind:
             case "text" | "thinking":
-                told.number = self.number()
+                open_block.number = self.number()
             case "tool_use":
                 wire = self._wire({**block, "input": {}}) or {}
                 start = {name: value for name, value in wire["toolUse"].items() if name != "input"}
-                self._start(told, {"toolUse": start})
+                self._start(open_block, {"toolUse": start})
                 if block.get("kind", "function") != "function":
-                    told.kind = FREE
+                    open_block.kind = FREE
             case _:
-                told.kind = ""
+                open_block.kind = ""
 
-    def _start(self, told: OpenBlock, start: Wire) -> None:
-        told.number = self.number()
-        self.put("contentBlockStart", {"start": start, "contentBlockIndex": told.number})
+    def _start(self, open_block: OpenBlock, start: Wire) -> None:
+        open_block.number = self.number()
+        self.put("contentBlockStart", {"start": start, "contentBlockIndex": open_block.number})
 
     def _wire(self, block: Event) -> Wire | None:
         return played_block(block, self.writing, ("message", "content", 0))
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The message of a piece."""
-        return "contentBlockDelta", {"delta": said, "contentBlockIndex": told.number}
+        return "contentBlockDelta", {"delta": delta, "contentBlockIndex": open_block.number}
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What no piece said, and the end of the block."""
-        block = told.block
-        if not told.kind:
-            self._whole(told)
+        block = open_block.block
+        if not open_block.kind:
+            self._whole(open_block)
             return
         kind: str = block["type"]
         wire = self._wire(block) or {} if block.get("citations") or kind == "thinking" else {}
         cited = wire.get("citationsContent", {}) if kind == "text" else {}
-        if kind in _SILENT and not (told.sent or cited):
-            self.say(told, _SILENT[kind])
+        if kind in _SILENT and not (open_block.sent or cited):
+            self.send(open_block, _SILENT[kind])
         for citation in cited.get("citations", []):
-            self.say(told, {"citation": citation})
+            self.send(open_block, {"citation": citation})
         signature = wire.get("reasoningContent", {}).get("reasoningText", {}).get("signature")
         if kind == "thinking" and signature is not None:
-            self.say(told, {"reasoningContent": {"signature": signature}})
-        self.put("contentBlockStop", {"contentBlockIndex": told.number})
+            self.send(open_block, {"reasoningContent": {"signature": signature}})
+        self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
 
-    def _whole(self, told: OpenBlock) -> None:
+    def _whole(self, open_block: OpenBlock) -> None:
         """A block that is written when it is complete; one that this wire cannot stream is left out."""
-        wire = self._wire(told.block)
+        wire = self._wire(open_block.block)
         start: Wire | None = None
         match wire:
             case {"reasoningContent": {"redactedContent": data}}:
@@ -120,11 +120,11 @@ class _Writer(claude.ClaudeWriter):
             case _:
                 return
         if start is not None:
-            self._start(told, start)
+            self._start(open_block, start)
         else:
-            told.number = self.number()
-        self.say(told, delta)
-        self.put("contentBlockStop", {"contentBlockIndex": told.number})
+            open_block.number = self.number()
+        self.send(open_block, delta)
+        self.put("contentBlockStop", {"contentBlockIndex": open_block.number})
 
     # ------------------------------------------------------------------------------------------ the end
 

@@ -101,7 +101,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
     return tools
 
 
-def made_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int]]:
+def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int]]:
     """The position of the tool that each item of the wire is of: a mark for the cache is of the one before it."""
     made: list[tuple[int]] = []
     position = -1
@@ -136,7 +136,7 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
 
 
 _PLAIN: Final = {"name", "description", "inputSchema"}
-_SAID: Final = {"name", "description", "input_schema"}
+_COVERED: Final = {"name", "description", "input_schema"}
 
 
 def _is_plain_schema(schema: Any) -> bool:
@@ -186,8 +186,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _SAID and tool["description"] and is_object(tool["input_schema"]):
-        name = writing.told_name(tool["name"], path)  # most tools
+    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] and is_object(tool["input_schema"]):
+        name = writing.written_tool_name(tool["name"], path)  # most tools
         schema = {"json": tool["input_schema"]}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
     return write_item(_TOOL, tool, writing, path)

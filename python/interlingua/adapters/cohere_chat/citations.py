@@ -6,7 +6,7 @@ text has its own.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import TEXTS, own_fields, report_citation, with_origin
+from interlingua.adapters._citations import TEXTS, citation_fields, report_citation, with_origin
 from interlingua.adapters._kit import Wire
 from interlingua.adapters.cohere_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
@@ -62,13 +62,15 @@ def _citation_from_wire(citation: Wire, reading: Reading) -> Block:
     for name, member in _SPAN.items():
         if name in citation:
             read[member] = citation[name]
-    read |= {name: value for name, value in _document(citation).items() if name in _SAID and type(value) is str}
+    read |= {
+        name: value for name, value in _document(citation).items() if name in _SOURCE_MEMBERS and type(value) is str
+    }
     fields = {name: value for name, value in citation.items() if name not in _SPAN}
     return with_origin(read, fields, reading.endpoint)
 
 
 _SPAN: Final = {"start": "start_index", "end": "end_index"}
-_SAID: Final = ("url", "title")
+_SOURCE_MEMBERS: Final = ("url", "title")
 
 
 def _source_type(citation: Wire) -> str:
@@ -99,7 +101,7 @@ def citations_to_wire(
     for index, citations in cited.items():
         for position, citation in enumerate(citations):
             where = (*path, index, "citations", position)
-            if (fields := own_fields(citation, writing, where)) is not None:
+            if (fields := citation_fields(citation, writing, where)) is not None:
                 written.append(_citation_to_wire(citation, fields, places.get(index), where, writing))
     return written
 

@@ -120,17 +120,17 @@ def document_refused(block: Block) -> tuple[str, str] | None:
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     """A document; None for one without words, which is reported."""
     text = words_of(block) or ""
-    spelt = writing.encoding_of(block).get(_AS)
+    spellings = writing.encoding_of(block).get(_AS)
     report_sent(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
-    if not text and spelt is None:
+    if not text and spellings is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None
     wire = write_item(_DOCUMENT, block, writing, path)
-    return wire["data"] if spelt == _BARE and wire.keys() == {"data"} and type(wire["data"]) is str else wire
+    return wire["data"] if spellings == _BARE and wire.keys() == {"data"} and type(wire["data"]) is str else wire
 
 
 def _write_id(block: Block, writing: Writing, _: Path) -> Any:
-    identity = writing.owned(block).get("id", ABSENT)
+    identity = writing.state_of(block).get("id", ABSENT)
     if identity is ABSENT or writing.encoding_of(block).get("id") == _AGAIN or writing.is_free(identity):
         return identity
     return ABSENT

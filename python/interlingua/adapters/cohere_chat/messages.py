@@ -26,9 +26,9 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
-from interlingua.adapters._spelling import LIST, Spelt, lone_text
-from interlingua.adapters._verbatim import Items, keep_item, keep_spelt
+from interlingua.adapters._order import arranged, result_of
+from interlingua.adapters._spelling import LIST, Spellings, lone_text
+from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
@@ -47,8 +47,6 @@ from interlingua.canonical.loss import Loss, Path
 Block = dict[str, Any]
 Message = dict[str, Any]
 
-_RESULTS: Final = Wanted(MESSAGE)
-
 _ROLES: Final = (SYSTEM, USER, ASSISTANT, TOOL)
 PLAN: Final = "tool_plan"
 """The place of a text that was the plan."""
@@ -61,7 +59,7 @@ _BESIDE: Final = "content"
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    return read_messages(messages, message_from_wire, reading, _RESULTS)
+    return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) -> Message:
@@ -74,8 +72,8 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
         return {"role": role, "content": [{"type": "text", "text": content}]}  # most messages
     known = _KNOWN[role]
     silent = [name for name in _SILENT if name in known and not message.get(name, True)]
-    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in silent}
-    fields = other_members(message, known, spelt)
+    spellings: Spellings = {f"/{name}": {"raw": message[name]} for name in silent}
+    fields = other_members(message, known, spellings)
     read: Message
     if role == TOOL:
         read = _result_from_wire(message, reading)
@@ -86,9 +84,9 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
-        spelt["/content"] = {"word": LIST}
-    keep_spelt(read, spelt, reading.endpoint)
-    reading.unusual = reading.unusual or (answer and bool(spelt))
+        spellings["/content"] = {"word": LIST}
+    keep_spellings(read, spellings, reading.endpoint)
+    reading.unusual = reading.unusual or (answer and bool(spellings))
     return read
 
 
@@ -176,7 +174,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     Raises `InvalidRequest` for blocks that do not stand in a message of their role.
     """
     messages: list[Message] = request["messages"]
-    order = arranged(messages, _RESULTS, writing)
+    order = arranged(messages, writing)
     wires: list[Wire] = []
     if request.get("system"):
         if parts := _parts(request["system"], ("system",), SYSTEM, writing):
@@ -189,7 +187,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     before = len(wires) - len(order)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
 
 
 def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:

@@ -132,7 +132,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
                 writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
             document = document_to_wire(block, path, writing)
             return None if document is None else {"type": "document", "document": document}
-        case "opaque" if is_own_item(block, place, writing) and block["kind"] != CALLS:
+        case "opaque" if is_native_item(block, place, writing) and block["kind"] != CALLS:
             report_beside(block, OF_OPAQUE, writing, path)
             item: Wire = block["value"]
             return item
@@ -150,7 +150,7 @@ def _has_words(block: Block, path: Path, writing: Writing) -> bool:
     return False
 
 
-def is_own_item(block: Block, place: str, writing: Writing) -> bool:
+def is_native_item(block: Block, place: str, writing: Writing) -> bool:
     """Whether an opaque block is an item of this wire that goes back where it stood, and that is still none we could read."""
     if not writing.endpoint.owns(block):
         return False
@@ -167,7 +167,7 @@ def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
     if "message" in writing.source:
         return None
-    if block.get("provider_state") and not writing.owned(block):
+    if block.get("provider_state") and not writing.state_of(block):
         return "foreign_state", "reasoning of another provider is not replayed"
     if writing.capabilities.get("supports_thinking") is False and not writing.same_model:
         return "unsupported_model", "the model takes no reasoning"

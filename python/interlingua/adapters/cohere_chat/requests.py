@@ -9,8 +9,8 @@ from interlingua.adapters._kit import (
     Wire,
     malformed,
     report_foreign_state,
-    report_own_state,
     report_parallel,
+    report_replayable_state,
     report_unknown,
 )
 from interlingua.adapters._members import (
@@ -47,7 +47,7 @@ from interlingua.adapters._requests import (
     request_writer,
     tools_reader,
     unmeasured,
-    unsaid_json,
+    unmentioned_json,
 )
 from interlingua.adapters._rules import FORMAT, asked_schema, kept_stops, named_format
 from interlingua.adapters._structured import extract_format
@@ -92,7 +92,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(PATH, body)
 
@@ -265,7 +265,7 @@ def from_wire_request(
         record_quirk(request, encoding, "messages", "empty_content", NAME)
     called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
     keep_names(request, encoding, called, is_name)
-    facts, unusual = unsaid_json(request, messages), "strict_tools" in members.options
+    facts, unusual = unmentioned_json(request, messages), "strict_tools" in members.options
     keep_request(request, body, encoding, endpoint, _BODY, *facts, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
@@ -307,7 +307,7 @@ def _have_place(name: str, value: Any, members: Members[Reading]) -> bool:
     return documents_from_wire(value, False, asked_by[:1], members.reading)
 
 
-def _is_said(name: str, value: Any, members: Members[Reading]) -> bool:
+def _is_covered(name: str, value: Any, members: Members[Reading]) -> bool:
     return True  # by messages and tools
 
 
@@ -333,7 +333,7 @@ def _is_choice(value: str, body: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(SWITCH, "stream", plain=()),
     "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
     "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
@@ -353,7 +353,7 @@ _PLACES: Final = places(_ROWS)
 _OPTIONS: Final[Rows] = {
     **_ROWS,
     "documents": Row(LIST, read=_have_place),
-    **dict.fromkeys(("messages", "strict_tools"), Row(ANYTHING, read=_is_said)),
+    **dict.fromkeys(("messages", "strict_tools"), Row(ANYTHING, read=_is_covered)),
 }
 """How members among the options would be read."""
 

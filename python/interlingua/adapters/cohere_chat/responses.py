@@ -22,9 +22,9 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, report_own_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, report_replayable_state
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Usage, count, own_counts, prompt_tokens
+from interlingua.adapters._usage import Usage, count, native_counts, prompt_tokens
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
@@ -83,12 +83,12 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
         state = response["provider_state"]
         for name, value in (state.get("fields") or NOTHING).items():
             body.setdefault(name, value)
-        report_own_state(state, loss, ())
+        report_replayable_state(state, loss, ())
     else:
         report_foreign_state(response, endpoint, loss, ())
     end = read_end(body.get("finish_reason"), content, ENDS)
-    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
-    report_around(response, end, said, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
+    covered = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, covered, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     return body
 
 
@@ -100,11 +100,11 @@ def answer_id(seed: bytes) -> str:
 def end_to_wire(response: Response, writing: Writing) -> Wire:
     """How an answer ended and what it took: the last event of a stream, too."""
     end: Wire = {}
-    word = written_end(response, response["message"]["content"], ENDS, own=writing.same_origin)
+    word = written_end(response, response["message"]["content"], ENDS, same_origin=writing.same_origin)
     if word is not None:
         end["finish_reason"] = word
     if (usage := response.get("usage")) is not None:
-        end["usage"] = usage_to_wire(usage, own=writing.same_origin)
+        end["usage"] = usage_to_wire(usage, same_origin=writing.same_origin)
     logprobs = response.get("logprobs")
     if logprobs is not None and logprobs.keys() == {LISTED}:
         pieces = logprobs[LISTED]
@@ -181,9 +181,9 @@ def usage_from_wire(usage: Wire) -> Usage | None:
     return found
 
 
-def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
+def usage_to_wire(usage: Usage, *, same_origin: bool) -> Wire:
     """The wire's counts, in which the prompt includes what was read from and written to a cache."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
         return raw
     counts = {"input_tokens": prompt_tokens(usage), "output_tokens": usage["output_tokens"]}
     tokens = dict(counts)

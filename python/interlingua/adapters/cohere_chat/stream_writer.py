@@ -48,40 +48,40 @@ class _Writer(Writer):
         data["id"] = event["response_id"] if event.get("response_id") is not None else answer_id(seed)
         self.put("message-start", data)
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """A part begins, or a call. What has no pieces is told when it is whole."""
-        if told.kind in _PROSE:
-            told.number = self.number("content")
-            self._event("content-start", told.number, content={"type": told.kind, told.kind: ""})
-        elif told.kind == "tool_use":
-            told.number = self.number("tool_calls")
-            written = self._written(told.begun)["tool_calls"][0]
+        if open_block.kind in _PROSE:
+            open_block.number = self.number("content")
+            self._event("content-start", open_block.number, content={"type": open_block.kind, open_block.kind: ""})
+        elif open_block.kind == "tool_use":
+            open_block.number = self.number("tool_calls")
+            written = self._written(open_block.begun)["tool_calls"][0]
             call = {**written, "function": {**written["function"], "arguments": ""}}
-            self._event("tool-call-start", told.number, tool_calls=call)
-            if told.begun.get("kind") == "custom":
-                told.kind = FREE
+            self._event("tool-call-start", open_block.number, tool_calls=call)
+            if open_block.begun.get("kind") == "custom":
+                open_block.kind = FREE
 
     def _written(self, block: dict[str, Any]) -> Wire:
         return message_to_wire({"role": "assistant", "content": [block]}, (), self.writing, answer=True)
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The event of a piece."""
-        name = "content-delta" if told.kind in _PROSE else "tool-call-delta"
-        return name, {"type": name, "index": told.number, "delta": {"message": said}}
+        name = "content-delta" if open_block.kind in _PROSE else "tool-call-delta"
+        return name, {"type": name, "index": open_block.number, "delta": {"message": delta}}
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What a text cites, and its end; a part that is the provider's own comes whole."""
-        if told.kind in ("tool_use", FREE):
-            self._event("tool-call-end", told.number)
+        if open_block.kind in ("tool_use", FREE):
+            self._event("tool-call-end", open_block.number)
             return
-        written = self._written(told.block)
-        if told.kind in _PROSE:
+        written = self._written(open_block.block)
+        if open_block.kind in _PROSE:
             for number, citation in enumerate(written.get("citations", ())):
                 if "content_index" in citation:
-                    citation = {**citation, "content_index": told.number}
+                    citation = {**citation, "content_index": open_block.number}
                 self._event("citation-start", number, citations=citation)
                 self._event("citation-end", number)
-            self._event("content-end", told.number)
+            self._event("content-end", open_block.number)
             return
         for member, name in (("content", "content"), ("tool_calls", "tool-call")):
             for whole in written.get(member) or ():

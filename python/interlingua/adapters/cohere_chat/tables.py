@@ -107,8 +107,8 @@ class Writing(_writing.Writing):
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id of the call that a result answers."""
-        own = self.owned(block).get("id")
-        return self._ids.result(block["tool_use_id"]) if own is None else own
+        known_id = self.state_of(block).get("id")
+        return self._ids.result(block["tool_use_id"]) if known_id is None else known_id
 
 
 def is_name(name: str) -> bool:

@@ -32,7 +32,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.cohere_chat.parts import is_own_item
+from interlingua.adapters.cohere_chat.parts import is_native_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -192,5 +192,5 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 def is_call(block: Block, writing: Writing) -> bool:
     """Whether a block stands in `tool_calls`."""
     return block["type"] == "tool_use" or (
-        block["type"] == "opaque" and block.get("kind") == CALLS and is_own_item(block, "assistant", writing)
+        block["type"] == "opaque" and block.get("kind") == CALLS and is_native_item(block, "assistant", writing)
     )

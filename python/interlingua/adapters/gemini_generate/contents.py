@@ -161,7 +161,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     if contents.first and not request.get("system") and (read is not None or "provider_state" in messages[0]):
         _settle_leading(items, body, contents.first, read)
-    said_before = [*writing.loss.entries]
+    entries_before = [*writing.loss.entries]
     contents.arrange()
     contents.write_messages()
     contents.demand_signatures(writing.model)
@@ -173,7 +173,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
         body["contents"] = items.put_back(contents.wires, contents.of)
         if contents.may_pair_otherwise() and not contents.are_paired(body["contents"]):
             # an edit: by what results are called they would be read as those of other calls
-            writing.begin_again(said_before)
+            writing.begin_again(entries_before)
             contents.wires, contents.of = [], []
             contents.arrange(as_read=False)
             contents.write_messages()
@@ -306,9 +306,9 @@ class _Contents(Turns[Writing]):
         found: list[Message] = []
         contents_from_wire(wires, Reading(self.writing.endpoint, NamedIds()), found)
         read = _calls_and_results(found)
-        said = _calls_and_results([self.messages[position] for position in self.order])
-        pairs = set(zip(read, said, strict=False))
-        return len(read) == len(said) and len(pairs) == len(set(read)) == len(set(said))
+        sequence = _calls_and_results([self.messages[position] for position in self.order])
+        pairs = set(zip(read, sequence, strict=False))
+        return len(read) == len(sequence) and len(pairs) == len(set(read)) == len(set(sequence))
 
 
 def _calls_and_results(messages: list[Message]) -> list[str]:

@@ -128,7 +128,7 @@ class Writing(_turns.Writing):
             raise InvalidRequest(
                 "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
             )
-        name = self.told_name(block["name"], path)
+        name = self.written_tool_name(block["name"], path)
         self.calls[canonical] = name, wire_id
         return name
 
@@ -196,8 +196,8 @@ SIGNATURE: Final = Member(
     "thoughtSignature",
     ("provider_state",),
     _read_signature,
-    lambda block, writing, path: writing.owned(block).get("signature") or ABSENT,
+    lambda block, writing, path: writing.state_of(block).get("signature") or ABSENT,
 )
-SIGNATURE.said = "signature"
+SIGNATURE.canonical_name = "signature"
 NO_THOUGHT: Final = Member("thought", (), _read_thought, lambda block, writing, path: ABSENT, soft=True)
 """Said to be none."""

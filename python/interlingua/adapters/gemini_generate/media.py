@@ -45,7 +45,7 @@ from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
 
 _VIDEOS: Final = ("https://www.youtube.com/", "https://youtube.com/", "https://youtu.be/")
-_OWN_FILES: Final = "https://generativelanguage.googleapis.com/"
+_GEMINI_FILES: Final = "https://generativelanguage.googleapis.com/"
 _IMAGES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"))
 _DOCUMENTS: Final = frozenset(("application/pdf", "application/json", "application/rtf", "application/x-javascript", "application/x-python"))  # fmt: skip
 _TAKES: Final = (BYTES, WEB, FILE)
@@ -61,7 +61,7 @@ def _block_type(media_type: str | None, uri: str = "") -> str:
 
 def _uri_kind(uri: str) -> str:
     """A file that the provider keeps has an id, anything else an address."""
-    return FILE if uri.startswith(_OWN_FILES) or "://" not in uri else WEB
+    return FILE if uri.startswith(_GEMINI_FILES) or "://" not in uri else WEB
 
 
 def _plain_base64(data: str) -> str:
@@ -232,7 +232,7 @@ _ADDRESS: Final = re.compile(r"[^\s\x00-\x1f\x7f]+")
 
 def _type_of_name(uri: str) -> str | None:
     """The media type that the name of a file on the web ends in."""
-    if uri[:4].lower() != "http" or uri.startswith((_OWN_FILES, *_VIDEOS)):
+    if uri[:4].lower() != "http" or uri.startswith((_GEMINI_FILES, *_VIDEOS)):
         return None
     name = uri.partition("?")[0].partition("#")[0].rpartition("/")[2]
     return _ENDINGS.get(name.rpartition(".")[2].lower()) if "." in name else None

@@ -49,11 +49,13 @@ from interlingua.canonical.loss import Path, pointer
 # ---------------------------------------------------------------------------------------------- calls and results, from the wire
 
 
-def _read_response(raw: Any, said: Block, _: Any) -> None:
-    said["response"] = raw
+def _read_response(raw: Any, item: Block, _: Any) -> None:
+    item["response"] = raw
 
 
-_NAME: Final = tool_name(lambda block, writing, path: writing.call(block, path, writing.owned(block).get("id") or None))
+_NAME: Final = tool_name(
+    lambda block, writing, path: writing.call(block, path, writing.state_of(block).get("id") or None)
+)
 _ARGUMENTS: Final = by_rule(
     "args", ("input", "input_raw"), dict, lambda block, writing, path: arguments_of(block, writing.loss, path)
 )
@@ -67,7 +69,7 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
 
 
 def _write_id(block: Block, writing: Writing, _: Path) -> Any:
-    return writing.owned(block).get("id", ABSENT)
+    return writing.state_of(block).get("id", ABSENT)
 
 
 _ID: Final = Member("id", ("provider_state",), _read_id, _write_id)
@@ -110,25 +112,25 @@ def _call_from_wire(part: Wire, reading: Reading) -> Block:
 
 def _result_from_wire(part: Wire, reading: Reading) -> Block:
     """A `functionResponse`. Raises `TypeError` for one that is not shaped as documented."""
-    said = read_item(_RESULT, part, {}, reading)
-    name, wire_id = said.get("name", ""), said.get("id")
-    if "name" in part["functionResponse"] and "name" not in said:
+    item = read_item(_RESULT, part, {}, reading)
+    name, wire_id = item.get("name", ""), item.get("id")
+    if "name" in part["functionResponse"] and "name" not in item:
         raise TypeError("name")
     encoding: dict[str, Any] = {}
-    content, is_error = _unwrapped(said.get("response", ABSENT), encoding)
-    if "parts" in said:
-        content += _parts_of_result(said["parts"], reading)
-        reading.unusual = reading.unusual or not said["parts"]
+    content, is_error = _unwrapped(item.get("response", ABSENT), encoding)
+    if "parts" in item:
+        content += _parts_of_result(item["parts"], reading)
+        reading.unusual = reading.unusual or not item["parts"]
     canonical, call_id, call_name = reading.result(name, wire_id or None)
     if call_name is None:
         encoding["name"] = name  # which no call says
-    if call_name != name or call_id != wire_id or type(said.get("response")) is not dict:
+    if call_name != name or call_id != wire_id or type(item.get("response")) is not dict:
         reading.unusual = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
         result["is_error"] = True
-    if "provider_state" in said:
-        result["provider_state"] = said["provider_state"]
+    if "provider_state" in item:
+        result["provider_state"] = item["provider_state"]
     if wire_id is not None or encoding:
         state = result.setdefault("provider_state", reading.state())
         if wire_id is not None:
@@ -219,18 +221,18 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
     """The parts of one place, each as a block."""
     blocks: list[Block] = []
     for part in parts:
-        said = part
+        members = part
         if len(part) > 1 and part.get("thought") is False:  # many clients say so of all that is none
-            said = {name: value for name, value in part.items() if name != "thought"}
-        if len(said) == 1 and type(text := said.get("text")) is str and text:
+            members = {name: value for name, value in part.items() if name != "thought"}
+        if len(members) == 1 and type(text := members.get("text")) is str and text:
             block: Block = {"type": "text", "text": text}
         else:
-            block = block_from_part(said, place, reading)
-        if said is not part:
+            block = block_from_part(members, place, reading)
+        if members is not part:
             if block["type"] == "opaque":
                 block["value"] = part  # whole, as in a stream
             else:
-                reading.silent.append((len(blocks), ",".join(sorted(said))))
+                reading.silent.append((len(blocks), ",".join(sorted(members))))
         blocks.append(block)
     return blocks
 
@@ -281,12 +283,12 @@ def _opaque_part(part: Wire, place: str, reading: Reading) -> Block:
 def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
     members = camelised(part)
     reading.unusual = reading.unusual or members is not part
-    said = [
+    present = [
         name for name in members if members[name] is not None
     ]  # some clients write all members that a part can have
-    named = [name for name in DATA if name in said]
+    named = [name for name in DATA if name in present]
     thought = members.get("thought") is True
-    if len(named) > 1 or not (named or (thought and SIBLINGS.issuperset(said))):
+    if len(named) > 1 or not (named or (thought and SIBLINGS.issuperset(present))):
         return None
     kind = named[0] if named else "text"
     inner: Any = members.get(kind)
@@ -376,7 +378,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
 
 
 def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    if not block["text"] and not writing.owned(block).get("signature"):  # which is the provider's own and goes back
+    if not block["text"] and not writing.state_of(block).get("signature"):  # which is the provider's own and goes back
         _report_empty(writing, path)
         return None
     return write_item(_TEXT, block, writing, path)
@@ -390,7 +392,7 @@ def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None
     return writing.placeholder_or_drop(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
 
 
-def is_own_thinking(block: Block, writing: Writing) -> bool:
+def is_native_thinking(block: Block, writing: Writing) -> bool:
     """Whether reasoning came from here; a block that says no origin has that of its message."""
     state = block.get("provider_state")
     if state is not None:
@@ -401,7 +403,7 @@ def is_own_thinking(block: Block, writing: Writing) -> bool:
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
     text, signature = block["text"], block.get("signature")
-    if not is_own_thinking(block, writing):
+    if not is_native_thinking(block, writing):
         if not signature and "provider_state" not in block:
             message = "reasoning is only taken back from where it came"
             return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
@@ -478,7 +480,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
         where = (*path, "content", position)
         if len(item) == 2 and kind == "text":
             texts.append(item["text"])
-        elif (part := _said(item, writing, where)) is None:
+        elif (part := _part_of_result(item, writing, where)) is None:
             continue
         elif kind in KINDS and part.get("text") is None and not inside:
             texts.append(f"[{kind} {len(writing.outside) + 1}: see the next user message]")
@@ -492,11 +494,11 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             media.append(part)
     encoding = writing.encoding_of(block)
     name, wire_id = _answered(block, writing, encoding, path)
-    said = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
+    whole = {**block, "name": name, "response": wrapped(texts, bool(block.get("is_error")), encoding)}
     if wire_id is not None:
-        said["id"] = wire_id
+        whole["id"] = wire_id
     if media or late:
-        said["parts"] = media + late
+        whole["parts"] = media + late
     if block.get("is_error"):
         message = "the failure travels as the member error of the response"
         writing.loss.replace((*path, "is_error"), True, "envelope", "representation", message)
@@ -504,7 +506,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
             empty = next(at for at, item in enumerate(content) if item["type"] == "text")
             message = "a failure without a text is the empty text on the wire"
             writing.loss.drop((*path, "content", empty), "empty_content", "representation", message)
-    return [write_item(_RESULT, said, writing, path)]
+    return [write_item(_RESULT, whole, writing, path)]
 
 
 def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path: Path) -> tuple[str, str | None]:
@@ -514,7 +516,7 @@ def _answered(block: Block, writing: Writing, encoding: Mapping[str, Any], path:
         if "name" not in encoding:
             message = "no call before this result has its id"
             raise ResultWithoutCall(message, path=pointer((*path, "tool_use_id")))
-        return encoding["name"], writing.owned(block).get("id")
+        return encoding["name"], writing.state_of(block).get("id")
     return call
 
 
@@ -524,7 +526,7 @@ def _may_be_text(item: Block, inside: bool, writing: Writing) -> bool:
     return kind == "text" or writing.loss.placeholders or (kind in KINDS and not inside)
 
 
-def _said(item: Block, writing: Writing, path: Path) -> Wire | None:
+def _part_of_result(item: Block, writing: Writing, path: Path) -> Wire | None:
     """A block of a result as a part; texts have no members of their own inside a result."""
     if item["type"] != "text":
         return part_to_wire(item, RESULT, writing, path)

@@ -50,7 +50,6 @@ from interlingua.adapters._reasoning import nearest, report_members
 from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._turns import RESULTS
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
@@ -142,7 +141,7 @@ def from_wire_request(
         encoding["call_first"] = True
     keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
     if contents_may:
-        note_disorder(messages, RESULTS, endpoint.state)
+        note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
     if request.get("tools") and may_differ(reading.unusual):
         offered = Offered(body["tools"], reading.offered)
@@ -161,8 +160,8 @@ def _address_from_wire(
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
-    said = body.get("model")
-    name = unquote(found[1]) if found else said.rpartition("/")[2] if type(said) is str else None
+    model = body.get("model")
+    name = unquote(found[1]) if found else model.rpartition("/")[2] if type(model) is str else None
     if name:
         request["model"] = endpoint.model_id(name) or ""
     if found and found[2] == "streamGenerateContent":
@@ -477,15 +476,15 @@ def _options_to_wire(options: Request, body: Wire, writing: Writing) -> None:
     """Writes the wire's own members verbatim; what has a canonical member of its own is not taken from here."""
     adapter = writing.endpoint.adapter
     report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    own: Wire = options.get(adapter) or {}
+    native_options: Wire = options.get(adapter) or {}
     stored = stored_elsewhere(writing.source, writing.endpoint) is not None
-    for member, value in own.items():
+    for member, value in native_options.items():
         left = _left(member, value, body, writing)
         if stored and is_stored(adapter, member, value):
             report_foreign_option(adapter, member, value, writing.loss, "")
         elif member in _OBJECTS and type(value) is dict:
             _object_to_wire(member, value, left or {}, body, writing)
-        elif member == "cachedContent" and not _CACHED.isdisjoint((*body, *own)):
+        elif member == "cachedContent" and not _CACHED.isdisjoint((*body, *native_options)):
             message = "the target takes a cache only in the place of instructions and tools"
             writing.loss.drop(("options", adapter, member), "combination", "lost", message)
         elif left is not None and member not in body:
@@ -501,10 +500,10 @@ _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
 def _object_to_wire(member: str, value: Wire, left: Wire, body: Wire, writing: Writing) -> None:
     """Writes the options among the members of an object, beside those that the request says itself."""
     present: Wire = body.get(member, {})
-    said = present.keys() | (_FORMATS if not present.keys().isdisjoint(_FORMATS) else ())
-    taken = {name: option for name, option in left.items() if name in value and name not in said}
+    covered = present.keys() | (_FORMATS if not present.keys().isdisjoint(_FORMATS) else ())
+    taken = {name: option for name, option in left.items() if name in value and name not in covered}
     more: Any = left.get("functionCallingConfig")
-    if "functionCallingConfig" in said and type(more) is dict and more and more.keys().isdisjoint(CHOICE):
+    if "functionCallingConfig" in covered and type(more) is dict and more and more.keys().isdisjoint(CHOICE):
         taken["functionCallingConfig"] = {**present["functionCallingConfig"], **more}
     if taken or not value:
         for name in value:
@@ -536,12 +535,12 @@ def _left(member: str, value: Any, body: Wire, writing: Writing) -> Any:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, says=("model",)),
+    "model": Row(TEXT, read=_read_model, covers=("model",)),
     "tools": Row(LIST, read=_read_tools),
     "toolConfig": Row(
         {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
         read=_read_choice,
-        says=("tool_choice",),
+        covers=("tool_choice",),
     ),
     "generationConfig": Row(
         {

@@ -22,22 +22,22 @@ from interlingua.adapters._answers import (
     write_answer,
     written_end,
 )
-from interlingua.adapters._items import report_unsaid
+from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     data_of,
     report_foreign_state,
-    report_own_state,
+    report_replayable_state,
 )
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, count, own_counts, prompt_tokens, read_counts, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._usage import Places, count, native_counts, prompt_tokens, read_counts, report_usage
+from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_own_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_native_thinking, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
@@ -76,8 +76,8 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_input_tokens", "cache_creation_1h_input_tokens")
 """What the wire does not count apart."""
-_SAID_ELSEWHERE: Final = AROUND | {"alternatives"}
-_SAID: Final = _SAID_ELSEWHERE | {"logprobs"}
+_COVERED_ELSEWHERE: Final = AROUND | {"alternatives"}
+_COVERED: Final = _COVERED_ELSEWHERE | {"logprobs"}
 """The members of an answer that the wire says of one of another provider, and of its own."""
 
 # ---------------------------------------------------------------------------------------------- sources
@@ -123,9 +123,9 @@ def _place(segment: Wire, blocks: list[Block], last: int) -> tuple[int, int, int
     for position in (segment.get("partIndex", last), last):
         if 0 <= position < len(blocks) and blocks[position]["type"] == "text":
             raw: bytes = blocks[position]["text"].encode()
-            before, said = raw[:start].decode(), raw[start:end].decode()
-            if said == segment.get("text", said):
-                return position, len(before), len(before) + len(said)
+            before, text = raw[:start].decode(), raw[start:end].decode()
+            if text == segment.get("text", text):
+                return position, len(before), len(before) + len(text)
     raise ValueError("segment")
 
 
@@ -139,18 +139,18 @@ def report_citations(
     read = blocks_from_parts(parts, MODEL, Reading(writing.endpoint, DERIVED_IDS))
     cite(read, candidate, writing.endpoint)
     for (position, block), again in zip(written, read, strict=True):
-        given, told = block.get("citations") or [], again.get("citations") or []
-        if difference([_source(one) for one in given], [_source(one) for one in told]) is not None:
+        given, read_again = block.get("citations") or [], again.get("citations") or []
+        if difference([_source(one) for one in given], [_source(one) for one in read_again]) is not None:
             where = (*path, position, "citations")
             message = "the grounding names other sources of this text"
-            writing.loss.replace(where, told, "combination", "weakened", message)
+            writing.loss.replace(where, read_again, "combination", "weakened", message)
 
 
 def _source(citation: dict[str, Any]) -> dict[str, Any]:
     """What a citation says, without where it came from."""
     state = citation.get("provider_state") or {}
-    said = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
-    return said | {name: state[name] for name in ("fields", "signature") if state.get(name)}
+    present = {name: value for name, value in citation.items() if name != "provider_state" and value is not None}
+    return present | {name: state[name] for name in ("fields", "signature") if state.get(name)}
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -187,7 +187,7 @@ def from_wire_response(
                 keep_message(choice["message"], content, reading)
             loss = Loss()
             written = _candidate(choice, position, Writing(choice, endpoint, loss), ())
-            keep_item(choice, candidate, written, endpoint, loss.entries, _said(choice))
+            keep_item(choice, candidate, written, endpoint, loss.entries, _content_of_choice(choice))
         choices.append(choice)
     return unwrap_answer_call(assembled(body, choices, candidates or [], endpoint)), []
 
@@ -202,12 +202,12 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     """One answer, out of a candidate whose parts have been read; its `provider_state` holds the rest of it."""
     message: dict[str, Any] = {"role": "assistant", "content": blocks}
     choice: dict[str, Any] = {"message": message}
-    said = inner(candidate, "content")
-    if extra := {name: value for name, value in said.items() if name not in CONTENT}:
+    content = inner(candidate, "content")
+    if extra := {name: value for name, value in content.items() if name not in CONTENT}:
         message["provider_state"] = endpoint.state(fields=extra)
     fields: Wire = {}
-    spelt: Spelt = {}
-    take_members(candidate, _OF_CANDIDATE, choice, endpoint, fields, spelt, "", no_usage)
+    spellings: Spellings = {}
+    take_members(candidate, _OF_CANDIDATE, choice, endpoint, fields, spellings, "", no_usage)
     if type(number := fields.get("finishReason")) is int:
         del fields["finishReason"]
         known = 0 <= number < len(FINISH_NUMBERS)
@@ -215,11 +215,11 @@ def choice_from_wire(candidate: Wire, blocks: list[Block], position: int, endpoi
     raw = choice.get("finish_reason_raw")
     choice["finish_reason"] = read_end(raw, blocks, ENDS)
     choice["provider_state"] = endpoint.state(fields={"choice": fields}) if fields else endpoint.state()
-    keep_spelt(choice, spelt, endpoint)
+    keep_spellings(choice, spellings, endpoint)
     index = candidate.get("index")
     usual = type(index) is int and index == position and candidate.get("finishReason") is raw
-    if not (usual and said.get("role") == MODEL):
-        written = _around({**said, "role": MODEL}, position, raw)
+    if not (usual and content.get("role") == MODEL):
+        written = _around({**content, "role": MODEL}, position, raw)
         came = {name: value for name, value in candidate.items() if name in _AROUND or value is None}
         keep_item(choice, came, written, endpoint, [])
     return choice
@@ -294,7 +294,7 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint) -> tuple[Wire, 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     writing = Writing(response, endpoint, loss)
-    own, state = writing.same_origin, writing.owned(response)
+    same_origin, state = writing.same_origin, writing.state_of(response)
     candidates = [_candidate_as_it_came(response, 0, writing, ())]
     for position, choice in enumerate(response.get("alternatives") or ()):
         writing.calls.clear()
@@ -303,16 +303,16 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss) -> Wire:
     if not body.get("candidates"):
         report_logprobs(response, loss, ())  # they stand in a candidate
     usage, model = response.get("usage"), served_model(response)
-    if usage is not None or not own:
-        body["usageMetadata"] = usage_to_wire(usage or {}, own=own)
-    if model is not None or not own:
+    if usage is not None or not same_origin:
+        body["usageMetadata"] = usage_to_wire(usage or {}, same_origin=same_origin)
+    if model is not None or not same_origin:
         body["modelVersion"] = endpoint.model or "unknown" if model is None else model
-    if "id" in response or not own:
+    if "id" in response or not same_origin:
         body["responseId"] = answer_id(response)
     for name, value in (state.get("fields") or NOTHING).items():
         if name != "choice":
             body.setdefault(name, value)
-    if not own:
+    if not same_origin:
         report_foreign_state(response, endpoint, loss, ())
     report_usage(usage, body.get("usageMetadata"), _UNCOUNTED, loss)
     return body
@@ -332,10 +332,10 @@ def _candidate_as_it_came(choice: dict[str, Any], position: int, writing: Writin
     if not writing.encoding_of(choice):
         return candidate
     reported = writing.loss.entries[before:]
-    return put_back_item(choice, candidate, writing.endpoint, reported, writing.loss, _said(choice))
+    return put_back_item(choice, candidate, writing.endpoint, reported, writing.loss, _content_of_choice(choice))
 
 
-def _said(choice: dict[str, Any]) -> dict[str, Any]:
+def _content_of_choice(choice: dict[str, Any]) -> dict[str, Any]:
     """What a candidate says; the first of them is the whole answer."""
     return {name: choice[name] for name in ("message", "finish_reason", "finish_reason_raw") if name in choice}
 
@@ -343,37 +343,37 @@ def _said(choice: dict[str, Any]) -> dict[str, Any]:
 def _candidate(choice: dict[str, Any], position: int, writing: Writing, path: Path) -> Wire:
     message = choice["message"]
     writing.message = message
-    state, loss, own = writing.owned(choice), writing.loss, writing.same_origin
+    state, loss, same_origin = writing.state_of(choice), writing.loss, writing.same_origin
     before = len(loss.entries)
     fields = inner(inner(state, "fields"), "choice")
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for index, block in enumerate(message["content"]):
-        said = block
+        item = block
         if "groundingMetadata" in fields and "citations" in block:
-            said = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
-        part = answer_part(said, writing, (*path, "message", "content", index))
+            item = {name: value for name, value in block.items() if name != "citations"}  # the grounding says them
+        part = answer_part(item, writing, (*path, "message", "content", index))
         if part is not None:
             parts.append(part)
             written.append((index, block))
-    content: Wire = {**(writing.owned(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
+    content: Wire = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
     content = put_back_item(message, content, writing.endpoint, loss.entries[before:], loss)
-    if own and _has_no_candidate(choice, state):
+    if same_origin and _has_no_candidate(choice, state):
         word, end = choice["finish_reason_raw"], choice["finish_reason"]
     else:
-        word = written_end(choice, message["content"], ENDS, own=own)
+        word = written_end(choice, message["content"], ENDS, same_origin=same_origin)
         end = read_end(word, message["content"], ENDS)
     candidate = _around(content, position, word)
-    if own and choice.get("logprobs") is not None:
+    if same_origin and choice.get("logprobs") is not None:
         candidate["logprobsResult"] = choice["logprobs"]
-    report_choice(choice, end, _SAID if own else _SAID_ELSEWHERE, loss, path)
+    report_choice(choice, end, _COVERED if same_origin else _COVERED_ELSEWHERE, loss, path)
     report_message(message, loss, (*path, "message"))
     report_foreign_state(message, writing.endpoint, loss, (*path, "message"))
-    report_own_state(writing.owned(message), loss, (*path, "message"))
+    report_replayable_state(writing.state_of(message), loss, (*path, "message"))
     if path:
         report_foreign_state(choice, writing.endpoint, loss, path)
         beside = {name: value for name, value in (state.get("fields") or {}).items() if name != "choice"}
-        report_own_state({**state, "fields": beside}, loss, path, fields=True)
+        report_replayable_state({**state, "fields": beside}, loss, path, fields=True)
     for name, value in fields.items():
         candidate.setdefault(name, value)
     if "groundingMetadata" in fields:
@@ -385,13 +385,13 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.same_origin:
         return part_to_wire(block, MODEL, writing, path)
-    if block["type"] == "thinking" and not is_own_thinking(block, writing):
+    if block["type"] == "thinking" and not is_native_thinking(block, writing):
         if block.get("signature") is not None:
             message = "reasoning of another provider is shown without a signature"
             severity = "lost" if block["signature"] else "representation"
             writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
         report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_unsaid(block, SHOWN, writing.loss, path)
+        report_not_written(block, SHOWN, writing.loss, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":
@@ -406,9 +406,9 @@ def answer_id(response: Response) -> str:
     return identity or derived_id("", json.dumps(response["message"]), 22)
 
 
-def usage_to_wire(usage: dict[str, Any], *, own: bool) -> Wire:
+def usage_to_wire(usage: dict[str, Any], *, same_origin: bool) -> Wire:
     """Usage as the wire counts it; the provider's own object where there is one."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
         return raw
     cached, thoughts = usage.get("cached_input_tokens"), usage.get("reasoning_tokens") or 0
     prompt, output = prompt_tokens(usage), usage.get("output_tokens", 0)

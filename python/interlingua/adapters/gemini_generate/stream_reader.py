@@ -9,7 +9,7 @@ or when the prompt was blocked.
 import re
 from typing import Any, ClassVar, Final
 
-from interlingua.adapters._kit import Event, Wire, arguments_text, within
+from interlingua.adapters._kit import Wire, arguments_text, within
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, joined
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
@@ -151,7 +151,7 @@ class _Choice(Blocks):
                 continue
             before = self.members.get(name)
             self.members[name] = _more(name, before, value) if type(before) is dict and type(value) is dict else value
-        content = candidate.get("content")
+        content: Any = candidate.get("content")
         parts: list[Wire] = []
         if type(content) is dict:
             parts = content.get("parts") or []
@@ -171,7 +171,8 @@ class _Choice(Blocks):
     def _part(self, part: Wire) -> None:
         if None in part.values():
             part = {name: value for name, value in part.items() if value is not None} or part
-        text, call, current = part.get("text"), part.get("functionCall"), self.current
+        call: Any = part.get("functionCall")
+        text, current = part.get("text"), self.current
         if type(text) is str and within(part, _TEXT_PART):
             if text:
                 kind = "thinking" if part.get("thought") is True else "text"

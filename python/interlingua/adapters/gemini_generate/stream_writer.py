@@ -54,37 +54,37 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """A text begins with its first piece."""
-        if not _in_pieces(told.block, self.endpoint):
-            told.kind = ""
+        if not _in_pieces(open_block.block, self.endpoint):
+            open_block.kind = ""
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The chunk of a piece."""
-        return None, self._parts(told.choice, [said])
+        return None, self._parts(open_block.choice, [delta])
 
-    def piece(self, told: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """The chunk of a piece, behind a part that waited for it."""
-        if told is None or not text or not told.kind or told.choice not in self.held:
-            return super().piece(told, text)
-        told.sent += len(text)
-        part = {**_DELTAS[told.kind], "text": text}
-        return self.frame(None, json.dumps(self._chunk(told.choice, part)).decode())
+        if open_block is None or not text or not open_block.kind or open_block.choice not in self.held:
+            return super().piece(open_block, text)
+        open_block.sent += len(text)
+        part = {**_DELTAS[open_block.kind], "text": text}
+        return self.frame(None, json.dumps(self._chunk(open_block.choice, part)).decode())
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What went out in pieces has been said, but for a signature that came late: that stands on an empty part."""
-        block = told.block
-        if told.kind and block["type"] in _PROSE:
+        block = open_block.block
+        if open_block.kind and block["type"] in _PROSE:
             if _in_pieces(block, self.endpoint):
                 return
             block = {**block, "text": ""}
         part = self._part(block)
         if part is None:
             return
-        if "text" in part and told.choice not in self.held:
-            self.held[told.choice] = part
+        if "text" in part and open_block.choice not in self.held:
+            self.held[open_block.choice] = part
         else:
-            self.put(None, self._chunk(told.choice, part))
+            self.put(None, self._chunk(open_block.choice, part))
 
     def _part(self, block: Block) -> Wire | None:
         writing = Writing({}, self.endpoint, Loss())
@@ -130,11 +130,11 @@ def _ending(choice: Wire) -> Wire:
     """How an answer ends. One that said anything ends as such, also where its prompt was found to be blocked midway."""
     end = ending(choice)
     if choice["message"]["content"] and not end["message"]["content"]:
-        end["message"]["content"] = [_SAID]
+        end["message"]["content"] = [_SENT_TEXT]
     return end
 
 
-_SAID: Final = {"type": "text", "text": ""}  # stands for what went out before
+_SENT_TEXT: Final = {"type": "text", "text": ""}  # stands for what went out before
 
 
 _NOBODY: Final = {"adapter": ""}

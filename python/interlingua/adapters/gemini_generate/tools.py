@@ -30,7 +30,7 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -40,7 +40,7 @@ from interlingua.adapters._tools import (
     report_unmade,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, keep_spelt, may_differ
+from interlingua.adapters._verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical.loss import Loss, Path
@@ -286,21 +286,21 @@ _FUNCTIONS: Final = "functionDeclarations"
 def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
     """The tools; None for what is not shaped as the wire documents it, or says nothing."""
     found: list[Tool] = []
-    kept: list[Spelt] = []
+    kept: list[Spellings] = []
     lists = 0
     try:
         for item in value:
-            spelt: Spelt = {}
+            spellings: Spellings = {}
             before = len(found)
             for name, definition in _camelised(item, reading).items():
                 if definition is None:
-                    spelt[f"/{name}"] = {"raw": None}
+                    spellings[f"/{name}"] = {"raw": None}
                 elif name != _FUNCTIONS:
                     found.append(of_provider({name: definition}, reading.endpoint, name))
                 else:
                     functions = definition if type(definition) is list else [definition]
                     found += [
-                        _function_from_wire(function, f"/{name}/{position}", spelt, reading)
+                        _function_from_wire(function, f"/{name}/{position}", spellings, reading)
                         for position, function in enumerate(functions)
                     ]
                     lists += 1
@@ -308,12 +308,12 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
             # functions stand in one object, each other tool in one of its own
             reading.unusual = reading.unusual or len(item) - list(item.values()).count(None) != 1
             reading.offered.append(range(before, len(found)))
-            kept.append(spelt)
+            kept.append(spellings)
     except (KeyError, TypeError):
         return None
     if not may_differ(reading.unusual):
-        for spelt, held in zip(kept, reading.offered, strict=True):
-            keep_spelt(found[held.start], spelt, reading.endpoint)
+        for spellings, held in zip(kept, reading.offered, strict=True):
+            keep_spellings(found[held.start], spellings, reading.endpoint)
     return found or None
 
 
@@ -325,7 +325,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
     return named
 
 
-def _function_from_wire(function: Any, place: str, spelt: Spelt, reading: Reading) -> Tool:
+def _function_from_wire(function: Any, place: str, spellings: Spellings, reading: Reading) -> Tool:
     """A function; `spelt` gets how its parameters came, where all else is written so."""
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
@@ -335,8 +335,8 @@ def _function_from_wire(function: Any, place: str, spelt: Spelt, reading: Readin
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
         known = imprint(written, "wire")
-        spelt[f"{place}/parameters"] = {"raw": parameters, "written": known}
-        spelt[f"{place}/parametersJsonSchema"] = {"written": known}
+        spellings[f"{place}/parameters"] = {"raw": parameters, "written": known}
+        spellings[f"{place}/parametersJsonSchema"] = {"written": known}
     return tool
 
 
@@ -435,15 +435,15 @@ class Offered(NamedTuple):
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _SAID and tool["description"] is not None:
+    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] is not None:
         schema = tool["input_schema"]
         if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
-            name = writing.told_name(tool["name"], path)
+            name = writing.written_tool_name(tool["name"], path)
             return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
     return write_item(_FUNCTION, tool, writing, path)
 
 
-_SAID: Final = {"name", "description", "input_schema"}
+_COVERED: Final = {"name", "description", "input_schema"}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
@@ -475,8 +475,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     body["toolConfig"] = {"functionCallingConfig": calling}
     read, _ = choice_from_wire(body["toolConfig"])
     if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
-        said = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
-        severity = "representation" if said else "weakened"
+        complete = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
+        severity = "representation" if complete else "weakened"
         loss.replace(("tool_choice",), read, "tool_choice", severity, "the choice in the target's terms")
 
 

@@ -30,7 +30,7 @@ def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tu
     An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
-    if answer and not writing.owned(block):
+    if answer and not writing.state_of(block):
         return "unsupported_block", "an answer has no images that every client of this wire can read"
     if (refusal := model_refused(block, writing)) is not None:
         return refusal

@@ -29,9 +29,9 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import MESSAGE, Wanted, arranged, result_of
-from interlingua.adapters._spelling import Spelt, read_elements
-from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spelt
+from interlingua.adapters._order import arranged, result_of
+from interlingua.adapters._spelling import Spellings, read_elements
+from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spellings
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Reading, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
@@ -42,8 +42,6 @@ from interlingua.canonical.loss import Loss, Path, pointer
 
 Block = dict[str, Any]
 Message = dict[str, Any]
-
-_RESULTS: Final = Wanted(MESSAGE)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -57,7 +55,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order = arranged(messages, _RESULTS, writing)
+    order = arranged(messages, writing)
     if writing.same_origin or _are_of_this_wire(messages):
         writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
@@ -74,7 +72,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     system = len(body) - len(order)
     items = Items(messages, "messages", writing.endpoint, writing.loss)
     body[system:] = items.settled(body[system:], [(position,) for position in order], read)
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
     return body
 
 
@@ -153,7 +151,7 @@ def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, an
             case "tool_use" if assistant:
                 members[CALLS].append((index, call_to_wire(block, where, writing)))
             # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
-            case "thinking" if assistant and (answer or not block.get("provider_state") or writing.owned(block)):
+            case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
                 report_beside(block, OF_THINKING, writing, where)
                 members["thinking"].append((index, block["text"]))
             case "opaque" if (item := _raw_item(block, role, writing)) is not None:
@@ -184,8 +182,8 @@ def _joined(
     """At most one text. An empty one says nothing unless it stands `alone`."""
     if not texts or (len(texts) == 1 and (texts[0][1] or alone)):
         return texts
-    spoken = [said for said in texts if said[1]]
-    kept = spoken or (texts[:1] if alone else [])
+    with_text = [pair for pair in texts if pair[1]]
+    kept = with_text or (texts[:1] if alone else [])
     for index, text in texts:
         if not text and not (kept and kept[0][0] == index):
             report_empty(index, path, writing)
@@ -214,17 +212,17 @@ def _find_their_calls(messages: list[Message], order: "range | list[int]", writi
             reading.turn()
             for block in message["content"]:
                 if block["type"] == "tool_use":
-                    state = writing.owned(block)
+                    state = writing.state_of(block)
                     wire_id: str | None = state.get("id") if state else block["id"]
                     calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
         elif message["role"] == "tool" and (answered := _answered(message)) is not None:
             call, called_id = calls.get(answered, ("", None))
-            state = writing.owned(message)
+            state = writing.state_of(message)
             absent = came_without(message, writing.endpoint)
             fields: Mapping[str, Any] = state.get("fields") or NOTHING
-            said = fields.get("name") if "tool_name" in absent else reading.names.get(call)
-            named = writing.owned(message["content"][0]).get("id", called_id)
-            found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", said))
+            name = fields.get("name") if "tool_name" in absent else reading.names.get(call)
+            named = writing.state_of(message["content"][0]).get("id", called_id)
+            found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", name))
             if call:
                 paired = paired and found == call
             else:
@@ -292,7 +290,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
         wire["content"] = result_parts(block, parts, "text", "", where, writing)[0]["text"]
     if images:
         wire["images"] = images
-    state = writing.owned(message)
+    state = writing.state_of(message)
     name = (state.get("fields") or NOTHING).get("tool_name", writing.names.get(block["tool_use_id"]))
     if name is not None:
         wire["tool_name"] = name
@@ -311,7 +309,7 @@ _ROLES: Final = ("system", "user", "assistant", "tool")
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    return read_messages(messages, message_from_wire, reading, _RESULTS)
+    return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
@@ -329,19 +327,19 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     if role == "tool":
         return _result_from_wire(message, reading)
     known = _ASSISTANT if role == "assistant" else _PLAIN
-    spelt: Spelt = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
-    read: Message = {"role": role, "content": _blocks(message, role, reading, spelt)}
-    return _finish(read, other_members(message, known, spelt), spelt, reading)
+    spellings: Spellings = {f"/{name}": {"raw": message[name]} for name in _LISTS if not message.get(name, True)}
+    read: Message = {"role": role, "content": _blocks(message, role, reading, spellings)}
+    return _finish(read, other_members(message, known, spellings), spellings, reading)
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
     """The message of an answer: an empty text is an empty answer, and the role goes without saying."""
-    said = message.get("role") == "assistant" and type(message.get("content")) is str
-    reading.unusual = reading.unusual or not said or not all(message.get(name, True) for name in _LISTS)
-    spelt: Spelt = {}
-    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spelt, answer=True)}
-    fields = other_members(message, _ASSISTANT, spelt)
-    reading.unusual = reading.unusual or bool(spelt)
+    readable = message.get("role") == "assistant" and type(message.get("content")) is str
+    reading.unusual = reading.unusual or not readable or not all(message.get(name, True) for name in _LISTS)
+    spellings: Spellings = {}
+    read = {"role": "assistant", "content": _blocks(message, "assistant", reading, spellings, answer=True)}
+    fields = other_members(message, _ASSISTANT, spellings)
+    reading.unusual = reading.unusual or bool(spellings)
     return _finish(read, fields, {}, reading)
 
 
@@ -351,14 +349,14 @@ _ASSISTANT: Final = _PLAIN | {"thinking", "tool_calls"}
 _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 
 
-def _finish(read: Message, fields: dict[str, Any], spelt: Spelt, reading: Reading) -> Message:
+def _finish(read: Message, fields: dict[str, Any], spellings: Spellings, reading: Reading) -> Message:
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
-    keep_spelt(read, spelt, reading.endpoint)
+    keep_spellings(read, spellings, reading.endpoint)
     return read
 
 
-def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer: bool = False) -> list[Block]:
+def _blocks(message: Wire, role: str, reading: Reading, spellings: Spellings, *, answer: bool = False) -> list[Block]:
     """Thinking, images, text, calls; what says nothing beside them goes to `spelt`."""
     blocks: list[Block] = []
     calls = None
@@ -375,7 +373,7 @@ def _blocks(message: Wire, role: str, reading: Reading, spelt: Spelt, *, answer:
         raise TypeError(content)
     if content or (content == "" and not (blocks or calls or answer)):
         blocks.append({"type": "text", "text": content})
-    return blocks + read_elements(call_from_wire, _list(calls or []), reading, CALLS, "type", spelt)
+    return blocks + read_elements(call_from_wire, _list(calls or []), reading, CALLS, "type", spellings)
 
 
 def _list(value: Any) -> list[Any]:
@@ -393,12 +391,12 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
             raise TypeError(item)
     usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
     reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
-    spelt: Spelt = {}
-    fields = other_members(message, _TOOL, spelt)
+    spellings: Spellings = {}
+    fields = other_members(message, _TOOL, spellings)
     if name is not None and name != reading.names.get(canonical):
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
     read = result_message(canonical, blocks[-1:], reading, None if by_id else wire_id)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images stand before the text
-    return _finish(read, fields, spelt, reading)
+    return _finish(read, fields, spellings, reading)

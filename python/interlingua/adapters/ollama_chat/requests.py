@@ -7,8 +7,8 @@ from interlingua.adapters._kit import (
     NOTHING,
     Wire,
     report_foreign_state,
-    report_own_state,
     report_parallel,
+    report_replayable_state,
 )
 from interlingua.adapters._members import (
     COUNT,
@@ -78,7 +78,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
 
@@ -203,8 +203,8 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, says=("model",), plain=()),
-    "messages": Row(LIST, says=("messages",)),
+    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
+    "messages": Row(LIST, covers=("messages",)),
     "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
     "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
     "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),

@@ -69,8 +69,8 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
     message = message_to_wire(response["message"], ("message",), writing, answer=True)
     body = end_to_wire(response, writing, message, created_at)
     end = read_end(body.get("done_reason"), response["message"]["content"], ENDS)
-    said = AROUND | {"logprobs"} if "logprobs" in body else AROUND
-    report_around(response, end, said, loss, uncounted=_UNCOUNTED)
+    covered = AROUND | {"logprobs"} if "logprobs" in body else AROUND
+    report_around(response, end, covered, loss, uncounted=_UNCOUNTED)
     if "logprobs" in body:
         for name in sorted(
             (response.get("logprobs") or NOTHING).keys() - {LISTED}
@@ -82,22 +82,22 @@ def _body(response: Response, endpoint: Endpoint, loss: Loss, created_at: str) -
 
 def end_to_wire(response: Response, writing: Writing, message: Wire, created_at: str = CREATED) -> Wire:
     """An answer around its message; the last line of a stream, when the message says no more."""
-    state = writing.owned(response)
-    own = bool(state)
+    state = writing.state_of(response)
+    same_origin = bool(state)
     body: Wire = {}
     if (model := served_model(response)) is not None:
         body["model"] = model
-    if not own:
+    if not same_origin:
         body["created_at"] = created_at
     body["message"] = message
     if (usage := response.get("usage")) is not None:
-        body.update(usage_to_wire(usage, own=own))
+        body.update(usage_to_wire(usage, same_origin=same_origin))
     logprobs = response.get("logprobs") or NOTHING
     content = logprobs.get(LISTED)
-    if isinstance(content, list) and (own or has_tokens(logprobs)):
+    if isinstance(content, list) and (same_origin or has_tokens(logprobs)):
         body["logprobs"] = content
     body["done"] = True
-    word = written_end(response, response["message"]["content"], ENDS, own=own)
+    word = written_end(response, response["message"]["content"], ENDS, same_origin=same_origin)
     if word is not None:
         body["done_reason"] = word
     return {**body, **(state.get("fields") or NOTHING)}
@@ -164,11 +164,11 @@ def usage_from_wire(body: Wire) -> Usage | None:
     return {"input_tokens": raw.get("prompt_eval_count", 0), "output_tokens": raw.get("eval_count", 0), "raw": raw}
 
 
-def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
+def usage_to_wire(usage: Usage, *, same_origin: bool) -> Wire:
     """The wire's counts, in which the prompt includes what was read from and written to a cache."""
     counts = {"prompt_eval_count": prompt_tokens(usage), "eval_count": usage["output_tokens"]}
     raw = usage.get("raw")
-    if own and raw is not None and all(raw.get(name, 0) == count for name, count in counts.items()):
+    if same_origin and raw is not None and all(raw.get(name, 0) == count for name, count in counts.items()):
         return {name: raw[name] for name in counts if name in raw}
     return counts
 

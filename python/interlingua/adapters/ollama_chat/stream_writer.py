@@ -40,38 +40,38 @@ class _Writer(Writer):
         """Nothing is told of an answer that has only begun."""
         self.model = model_of(event, self.endpoint)
 
-    def _line(self, said: Wire) -> Wire:
+    def _line(self, members: Wire) -> Wire:
         line: Wire = {} if self.model is None else {"model": self.model}
-        message = {"role": "assistant", **said}
+        message = {"role": "assistant", **members}
         return {**line, "created_at": self.created_at, "message": message, "done": False}
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:  # noqa: ARG002
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:  # noqa: ARG002
         """The line of a piece."""
-        return None, self._line(said)
+        return None, self._line(delta)
 
-    def piece(self, told: OpenBlock | None, text: str) -> Any:
+    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """The line of a piece. A block that has not begun cannot go on."""
-        if told is None:
+        if open_block is None:
             raise KeyError("index")
-        return super().piece(told, text)
+        return super().piece(open_block, text)
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What is no text is told whole."""
-        block = told.block
+        block = open_block.block
         if block["type"] in _PROSE:
             return
         if block["type"] == "tool_use":
-            self.say(told, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]})
+            self.send(open_block, {"content": "", "tool_calls": [call_to_wire(block, (), self.writing)]})
             return
         message = {"role": "assistant", "content": [block]}
         whole = message_to_wire(message, (), self.writing, answer=True)
-        said: Wire = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
-        if said:
-            self.say(told, {"content": "", **said})
+        members: Wire = {name: whole[name] for name in ("images", "tool_calls") if name in whole}
+        if members:
+            self.send(open_block, {"content": "", **members})
 
     def complete(self, response: dict[str, Any]) -> None:
         """The line that ends the answer, with the members that the message has beside its content."""
-        fields = self.writing.owned(response["message"]).get("fields") or NOTHING
+        fields = self.writing.state_of(response["message"]).get("fields") or NOTHING
         message = {"role": "assistant", "content": "", **fields}
         self.put(None, end_to_wire(response, self.writing, message, self.created_at))
 

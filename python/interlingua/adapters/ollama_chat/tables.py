@@ -138,6 +138,6 @@ class Writing(_writing.Writing):
     def result_id(self, block: dict[str, Any]) -> str | None:
         """The wire id that a result names; None for the result of a call that has none."""
         canonical: str = block["tool_use_id"]
-        if (own := self.owned(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
-            return own
+        if (known_id := self.state_of(block).get("id")) is not None and not (self.with_ids and canonical in self.names):
+            return known_id
         return None if canonical in self._without_id else self._ids.result(canonical)

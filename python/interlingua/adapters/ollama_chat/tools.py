@@ -157,8 +157,8 @@ _KINDS: Final[dict[str, type]] = {
 }
 
 
-def _gone(name: str, is_said: bool) -> Gone:
-    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", is_said
+def _gone(name: str, in_description: bool) -> Gone:
+    return "schema_weakened", "representation" if name in _NO_LIMIT else "weakened", in_description
 
 
 # ---------------------------------------------------------------------------------------------------- rows
@@ -187,11 +187,11 @@ def _read_id(raw: Any, call: Item, _: Any) -> None:
 
 
 def _write_id(call: Item, writing: Writing, _: Path) -> Any:
-    wire_id = writing.call_id(call, writing.owned(call))
+    wire_id = writing.call_id(call, writing.state_of(call))
     return ABSENT if wire_id is None else wire_id
 
 
-def _said_beside(name: str, *kinds: type) -> Member:
+def _described_member(name: str, *kinds: type) -> Member:
     """A member that says nothing beyond this wire, and goes back as it came."""
 
     def read(raw: Any, _: Item, reading: Reading) -> None:
@@ -219,8 +219,8 @@ _TOOL: Final = Row(
 )
 _CALL: Final = Row(
     {},
-    inside("function", Row({}, _NAME, _ARGUMENTS, _said_beside("index", int, float, Decimal))),
-    _said_beside("type", str),
+    inside("function", Row({}, _NAME, _ARGUMENTS, _described_member("index", int, float, Decimal))),
+    _described_member("type", str),
     Member("id", ("id",), _read_id, _write_id),
     beside=("kind",),
 )
@@ -240,8 +240,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if within(tool, _USUAL) and tool.get("description") and tool.get("input_schema"):
         schema = kept(tool["input_schema"], writing.loss, (*path, "input_schema"))  # the usual tool, on a straight way
-        said = {"name": tool["name"], "description": tool["description"], "parameters": schema}
-        return {"type": "function", "function": said}
+        function = {"name": tool["name"], "description": tool["description"], "parameters": schema}
+        return {"type": "function", "function": function}
     return write_item(_TOOL, tool, writing, path)
 
 
@@ -270,9 +270,9 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if "provider_state" not in block and len(block) == 4:  # the usual call, on a straight way
-        said = {"name": block["name"], "arguments": block["input"]}
+        function = {"name": block["name"], "arguments": block["input"]}
         wire_id = writing.call_id(block, NOTHING)
-        return {"function": said} if wire_id is None else {"id": wire_id, "function": said}
+        return {"function": function} if wire_id is None else {"id": wire_id, "function": function}
     return write_item(_CALL, block, writing, path)
 
 

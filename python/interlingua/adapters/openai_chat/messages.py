@@ -16,7 +16,7 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import MESSAGE, Order, Wanted, arranged, moves_behind, result_of
+from interlingua.adapters._order import Order, arranged, moves_behind, result_of
 from interlingua.adapters._spelling import LIST, lone_text
 from interlingua.adapters._verbatim import Items, came_otherwise
 from interlingua.adapters.openai_chat.parts import (
@@ -43,8 +43,6 @@ from interlingua.canonical.loss import Path
 Message = dict[str, Any]
 Request = dict[str, Any]
 
-_RESULTS: Final = Wanted(MESSAGE)
-
 
 def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | None = None) -> list[Wire]:
     """All messages, in the order that the wire demands: results directly after their calls.
@@ -57,7 +55,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
     if request.get("system"):
         content = content_to_wire(request["system"], ("system",), writing, SYSTEM)
         system = [] if content is None else [{"role": "system", "content": content}]
-    order = arranged(messages, _RESULTS, writing)
+    order = arranged(messages, writing)
     before, marks = list(writing.loss.entries), writing.breakpoints
     runs = _written(messages, order, writing)
     if not runs.fits:
@@ -103,7 +101,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
     last: Wire = runs.body[-1] if runs.body else {}
     if last.get("role") == "assistant" and not writing.same(PREFILL) and CALLS not in last:
         runs.body[-1] = _begun(last, order[-1], writing)
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
     runs.report()
     return runs
 
@@ -209,7 +207,7 @@ class _Runs:
 
 def _without_those_of_the_model(message: Message, path: Path, writing: Writing) -> Message:
     """A message of another role, without the own members that a turn of the model alone has."""
-    state = writing.owned(message)
+    state = writing.state_of(message)
     fields = state.get("fields") or NOTHING
     if OF_THE_MODEL.isdisjoint(fields):
         return message
@@ -290,7 +288,7 @@ _MEDIA: Final = ("image", "audio", "video", "document")
 
 def messages_from_wire(messages: Any, reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
-    return read_messages(messages, message_from_wire, reading, _RESULTS)
+    return read_messages(messages, message_from_wire, reading)
 
 
 def message_from_wire(message: Wire, reading: Reading) -> Message:
@@ -327,8 +325,8 @@ def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
         canonical, paired = reading.result(wire_id)  # most results
-        said = [{"type": "text", "text": content}]
-        return result_message(canonical, said, reading, None if paired and wire_id else wire_id)
+        result = [{"type": "text", "text": content}]
+        return result_message(canonical, result, reading, None if paired and wire_id else wire_id)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
     found: str | None = None

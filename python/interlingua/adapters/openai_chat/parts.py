@@ -11,10 +11,10 @@ from typing import Any, Final
 from interlingua.adapters._citations import (
     SPAN,
     are_citations,
-    own_citations,
+    has_native_citations,
     read_citation,
     read_members,
-    said_of,
+    select_members,
     with_origin,
 )
 from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, same, text, write_item
@@ -45,8 +45,8 @@ from interlingua.adapters._openai_parts import (
     file_name,
     is_plain,
 )
-from interlingua.adapters._spelling import Spelt, lone_text
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._spelling import Spellings, lone_text
+from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
 from interlingua.canonical import json
@@ -64,13 +64,13 @@ MARK: Final = CacheMark("cache_control", "prompt_cache_breakpoint")
 
 
 def _read_format(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str or not _FORMAT.fullmatch(raw) or raw in _SPELT_OTHERWISE:
+    if type(raw) is not str or not _FORMAT.fullmatch(raw) or raw in _OTHER_AUDIO_NAMES:
         raise TypeError("format")
     block["media_type"] = AUDIO.there.get(raw) or f"audio/{raw}"
 
 
 _FORMAT: Final = re.compile(r"[A-Za-z0-9_.+-]+")
-_SPELT_OTHERWISE: Final = ("mpeg", "x-wav", "wave", "vnd.wave")
+_OTHER_AUDIO_NAMES: Final = ("mpeg", "x-wav", "wave", "vnd.wave")
 
 
 def _format(media_type: str) -> str:
@@ -85,7 +85,7 @@ def _read_sound(raw: Any, block: Item, _: Any) -> None:
 
 
 _TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
-_SAID: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
+_OUTPUT_TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
 _REFUSAL: Final = Row(
     {"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal", "citations")
 )
@@ -164,7 +164,7 @@ def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> N
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     if len(block) == 2:
         return {"type": "text", "text": block["text"]}
-    row = _TEXT if place != ASSISTANT else _REFUSAL if block.get("refusal") else _SAID
+    row = _TEXT if place != ASSISTANT else _REFUSAL if block.get("refusal") else _OUTPUT_TEXT
     return write_item(row, block, writing, path)
 
 
@@ -290,23 +290,23 @@ _NEVER_NESTED: Final = ("type", *_CITED)
 
 def annotations_to_wire(block: Block, writing: Writing) -> list[Wire] | None:
     """The annotations of a text that this provider cited; None when there are none of its own."""
-    if not block.get("citations") or not own_citations(block, writing):
+    if not block.get("citations") or not has_native_citations(block, writing):
         return None
     return [_annotation_to_wire(citation, writing) for citation in block["citations"]]
 
 
 def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
-    kind, said = citation["type"], said_of(citation, _CITED)
-    fields: Mapping[str, Any] = writing.owned(citation).get("fields") or {}
+    kind, members = citation["type"], select_members(citation, _CITED)
+    fields: Mapping[str, Any] = writing.state_of(citation).get("fields") or {}
     if writing.encoding_of(citation).get("flat"):
-        return {**fields, **said, "type": kind}
-    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **said}}
+        return {**fields, **members, "type": kind}
+    return {**fields, "type": kind, kind: {**fields.get(kind, {}), **members}}
 
 
-def annotations_from_wire(annotations: Any, said: list[Block], reading: Reading, kept: Kept) -> None:
+def annotations_from_wire(annotations: Any, texts: list[Block], reading: Reading, kept: Kept) -> None:
     """Puts annotations on the text that they belong to; where that cannot be told they stay a field of the message."""
-    if len(said) == 1 and said[0]["type"] == "text" and are_citations(annotations):
-        said[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
+    if len(texts) == 1 and texts[0]["type"] == "text" and are_citations(annotations):
+        texts[0]["citations"] = [_citation_from_wire(item, reading) for item in annotations]
     else:
         kept.fields["annotations"] = annotations
 
@@ -352,7 +352,7 @@ def filled(path: Path, writing: Writing) -> str:
     return fill((*path, "content"), FILLER, writing)
 
 
-def says_nothing(item: Item) -> bool:
+def has_no_effect(item: Item) -> bool:
     """Whether the provider state of a message or a call, here or elsewhere, holds nothing that could be lost."""
     state: dict[str, Any] | None = item.get("provider_state")
     return state is None or not (state.get("fields") or state.get("signature"))
@@ -360,7 +360,7 @@ def says_nothing(item: Item) -> bool:
 
 def is_bare(message: Message) -> bool:
     """Whether a message has nothing to write or to report beside its role and its content."""
-    return within(message, _BARE) and says_nothing(message)
+    return within(message, _BARE) and has_no_effect(message)
 
 
 _BARE: Final = frozenset(("role", "content", "metadata", "provider_state"))
@@ -395,8 +395,8 @@ def _name_to_wire(message: Message, wire: Wire, path: Path, writing: Writing) ->
         wire["name"] = fitted
 
 
-SAYING: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
-OF_THE_MODEL: Final = frozenset((*SAYING, *MEMBERS, "annotations", "prefix"))
+CONTENT_MEMBERS: Final = ("tool_calls", "function_call", "refusal", "audio", "images")
+OF_THE_MODEL: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS, "annotations", "prefix"))
 """Members of messages that a turn of the model alone has."""
 
 
@@ -442,10 +442,10 @@ def _as_text(content: Any, reading: Reading) -> Block:
 def _assistant_part(part: Wire, reading: Reading) -> Block:
     if part.get("type") in PARTS and (block := thinking_part_from_wire(part, reading)) is not None:
         return block
-    return as_said(part_from_wire(part, reading), PART, reading)
+    return keep_member(part_from_wire(part, reading), PART, reading)
 
 
-def as_said(block: Block, member: str, reading: Reading) -> Block:
+def keep_member(block: Block, member: str, reading: Reading) -> Block:
     """A block of an assistant's message; a medium keeps in which member it was said, to which it goes back."""
     if block["type"] in KINDS:
         keep_spelling(block.setdefault("provider_state", reading.state()), "member", member)
@@ -466,15 +466,15 @@ def finish_reading(
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
     reading.mark(read, kept.fields, kept.places)
-    return keep_places(read, kept.spelt, word, reading)
+    return keep_places(read, kept.spellings, word, reading)
 
 
-def keep_places(read: Message, spelt: Spelt, word: str | None, reading: Reading) -> Message:
+def keep_places(read: Message, spellings: Spellings, word: str | None, reading: Reading) -> Message:
     """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
     if word is not None:
-        spelt["/content"] = {"word": word}
-    if spelt:
-        keep_spelt(read, spelt, reading.endpoint, by_role=True)
+        spellings["/content"] = {"word": word}
+    if spellings:
+        keep_spellings(read, spellings, reading.endpoint, by_role=True)
     return read
 
 

@@ -48,20 +48,20 @@ def _write_pieces(block: Item, _: Writing, __: Path) -> Any:
 
 
 def _read_summary(raw: Any, block: Item, reading: Reading) -> None:
-    said = summary_of({"summary": raw})
-    if said is None:
+    entry = summary_of({"summary": raw})
+    if entry is None:
         raise TypeError("summary")
-    reading.unusual = reading.unusual or not said.get("signature", True)
-    block["text"] = said["text"]
-    if said.get("signature"):
-        block["signature"] = said["signature"]
+    reading.unusual = reading.unusual or not entry.get("signature", True)
+    block["text"] = entry["text"]
+    if entry.get("signature"):
+        block["signature"] = entry["signature"]
 
 
 def _write_summary(block: Item, _: Writing, __: Path) -> Any:
-    said = {"type": "summary_text", "text": block["text"]}
+    entry = {"type": "summary_text", "text": block["text"]}
     if block.get("signature") is not None:
-        said["signature"] = block["signature"]
-    return [said]
+        entry["signature"] = block["signature"]
+    return [entry]
 
 
 _SIGNATURE: Final = text("signature", "signature")
@@ -89,7 +89,7 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
 
     The place is one of `MEMBERS`, or `PART`: then it is a content part, or None when the block was dropped.
     """
-    state = writing.owned(block)
+    state = writing.state_of(block)
     encoding = writing.encoding_of(block)
     place = _place(block, state, encoding, writing)
     if place is None:
@@ -97,9 +97,9 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
         return PART, writing.loss.block(path, block, code, "lost", message)
     if not state and block.get("provider_state"):
         block = _shown(block, path, writing)
-    said = block["data"] if block["type"] == "redacted_thinking" else block["text"]
+    value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
-    if not said and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
+    if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
         writing.loss.drop(path, "empty_content", "representation", "empty reasoning says nothing in this place")
         return PART, None
     if place == DETAILS:
@@ -136,25 +136,25 @@ def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], 
 def reasoning_from_wire(message: Wire, reading: Reading, kept: Kept) -> list[Block]:
     """The reasoning of an assistant message that stands beside its content; adds to what is kept of the message."""
     blocks: list[Block] = []
-    said = ""
+    so_far = ""
     if details := message.get(DETAILS):
         if isinstance(details, list) and all(isinstance(item, dict) for item in details):
-            blocks = read_elements(detail_from_wire, details, reading, DETAILS, "index", kept.spelt)
-            said = "".join(block["text"] for block in blocks if block["type"] == "thinking")
+            blocks = read_elements(detail_from_wire, details, reading, DETAILS, "index", kept.spellings)
+            so_far = "".join(block["text"] for block in blocks if block["type"] == "thinking")
         else:
             kept.fields[DETAILS] = details
     for name in TEXTS:
         text = message.get(name)
         if not text:
             continue
-        if not isinstance(text, str) or (said and text != said):
+        if not isinstance(text, str) or (so_far and text != so_far):
             kept.fields[name] = text
-        elif said:
+        elif so_far:
             kept.places.setdefault("also", []).append(name)
         else:
             reading.unusual = reading.unusual or any(block["type"] == "opaque" for block in blocks)
             blocks.insert(0, thinking_from_text(text, name, reading))
-            said = text
+            so_far = text
     return blocks
 
 
@@ -201,15 +201,15 @@ def thinking_part_from_wire(part: Wire, reading: Reading) -> Block | None:
 def summary_of(part: Wire) -> Wire | None:
     """The one text of a part of Databricks, with its proof; None when it is none."""
     summary = part.get("summary")
-    said = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
+    entry = summary[0] if isinstance(summary, list) and len(summary) == 1 else None
     if (
-        isinstance(said, dict)
-        and said.keys() <= _OF_SUMMARIES
-        and said.get("type") == "summary_text"
-        and isinstance(said.get("text"), str)
-        and isinstance(said.get("signature"), (str, type(None)))
+        isinstance(entry, dict)
+        and entry.keys() <= _OF_SUMMARIES
+        and entry.get("type") == "summary_text"
+        and isinstance(entry.get("text"), str)
+        and isinstance(entry.get("signature"), (str, type(None)))
     ):
-        return said
+        return entry
     return None
 
 
@@ -346,9 +346,9 @@ def _meaning(name: str, value: Any) -> Settings | None:
         case "prompt_mode", "reasoning":
             return {"mode": "enabled"}, {}
         case "chat_template_kwargs", {"enable_thinking": bool(switch)} | {"thinking": bool(switch)}:
-            said = "enable_thinking" if isinstance(value.get("enable_thinking"), bool) else "thinking"
+            member = "enable_thinking" if isinstance(value.get("enable_thinking"), bool) else "thinking"
             mode = "enabled" if switch else "disabled"
-            return {"mode": mode}, {other: item for other, item in value.items() if other != said}
+            return {"mode": mode}, {other: item for other, item in value.items() if other != member}
         case _:
             return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._as_read import record_quirk
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_own_state
+from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_replayable_state
 from interlingua.adapters._members import (
     ANSWERS,
     ANYTHING,
@@ -62,7 +62,7 @@ from interlingua.adapters._requests import (
     request_writer,
     tools_reader,
     unmeasured,
-    unsaid_json,
+    unmentioned_json,
 )
 from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, named_format, top_logprobs
 from interlingua.adapters._structured import extract_format
@@ -118,7 +118,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    report_own_state(writing.owned(request), loss, (), fields=True)
+    report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
 
@@ -155,8 +155,8 @@ def _if_there(lowest: float | None = None, highest: float | None = None) -> Writ
 
 
 def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
-    spelt = writing.encoding.get("token_limit")  # some servers know one of the two names alone
-    body[spelt if spelt in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
+    spellings = writing.encoding.get("token_limit")  # some servers know one of the two names alone
+    body[spellings if spellings in _LIMITS else _usual_limit(writing.dialect)] = within_limit(name, value, writing)
 
 
 def _usual_limit(dialect: Mapping[str, Any]) -> str:
@@ -248,7 +248,7 @@ def from_wire_request(
     if not messages:
         record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     record_names(request, encoding, reading.names.values(), endpoint)
-    keep_request(request, body, encoding, endpoint, _BODY, *unsaid_json(request, messages))
+    keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
     too_many = reading.breakpoints > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
@@ -373,7 +373,7 @@ def _is_format(value: Wire, _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "messages": Row(LIST, says=("messages",)),
+    "messages": Row(LIST, covers=("messages",)),
     "max_completion_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
     "max_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
     "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=_sampling),
@@ -390,8 +390,8 @@ _ROWS: Final[Rows] = {
     "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
     "tools": Row(LIST, read=tools_reader(tool_from_wire)),
     "functions": Row(LIST, read=_read_functions),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",), plain=is_choice),
-    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, says=("tool_choice",)),
+    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
+    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
     "response_format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
     **{name: Row(ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
     "reasoning_effort": Row(TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
@@ -399,7 +399,7 @@ _ROWS: Final[Rows] = {
     "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
     "cache_control": Row(ANYTHING, "cache", _read_cache, write=_cache),
     "stream": Row(SWITCH, "stream", plain=_is_stream, write=_stream),
-    "stream_options": Row(ANYTHING, read=_read_stream_options, says=("stream",), plain=_is_usual),
+    "stream_options": Row(ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
 }
 _PLACES: Final = places(_ROWS)
 _BODY: Final = Body(
@@ -425,7 +425,7 @@ _BODY: Final = Body(
 _OPTIONS: Final = Options(
     members=SHARED_MEMBERS.union((*_LIMITS, "audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
-    said=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
+    covered=dict(zip(_LIMITS, reversed(_LIMITS), strict=True)),
     merged=MERGED,
     rows=_ROWS,
     read=_read_options,

@@ -26,10 +26,10 @@ from interlingua.adapters._answers import (
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
-from interlingua.adapters._spelling import Spelt
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spelt, may_differ, put_back_item
+from interlingua.adapters._usage import Places, Usage, native_counts, prompt_tokens, read_counts, report_usage
+from interlingua.adapters._verbatim import keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters.openai_chat.tables import NAME, Reading, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types
@@ -79,8 +79,8 @@ _PLACES: Final[Places] = (
 """Vendors have several names for what came from a cache, and for what went to one."""
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
-_SAID: Final = AROUND | {"alternatives", "logprobs"}
-_SAID_WITH_STOP: Final = _SAID | {"stop_sequence"}
+_COVERED: Final = AROUND | {"alternatives", "logprobs"}
+_COVERED_WITH_STOP: Final = _COVERED | {"stop_sequence"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -115,22 +115,22 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     """An answer by the rules of the wire, but for messages of this provider, which are as they came: the body with its first
     choice, and the others."""
     writing = Writing(response, endpoint, loss, answering=True)
-    own = writing.same_origin
+    same_origin = writing.same_origin
     body: Wire = {}
-    if not own:  # clients require these
+    if not same_origin:  # clients require these
         body = {"id": "", "object": "chat.completion", "created": created, "model": endpoint.model or ""}
-    if identity := response.get("id") or (None if own else answer_id(response)):
+    if identity := response.get("id") or (None if same_origin else answer_id(response)):
         body["id"] = identity
     if model := served_model(response):
         body["model"] = model
     if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, endpoint, own=own)
+        body["usage"] = usage_to_wire(usage, endpoint, same_origin=same_origin)
         report_usage(usage, body["usage"], _UNCOUNTED, loss)
-    fields = writing.owned(response).get("fields") or NOTHING
+    fields = writing.state_of(response).get("fields") or NOTHING
     body[_FIRST] = _choice_to_wire(response, 0, fields.get(_FIRST) or NOTHING, writing)
     others: list[Wire] = []
     for position, choice in enumerate(response.get("alternatives") or (), 1):
-        others.append(_choice_to_wire(choice, position, writing.owned(choice).get("fields") or NOTHING, writing))
+        others.append(_choice_to_wire(choice, position, writing.state_of(choice).get("fields") or NOTHING, writing))
     for name, value in fields.items():
         body.setdefault(name, value)
     return body, others
@@ -138,20 +138,20 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
 
 def answer_id(response: Mapping[str, Any]) -> str:
     """An id for an answer that has none."""
-    said = response.get("message", {}).get("id") or repr(response.get("message"))
-    return derived_id("chatcmpl-", said.encode("utf-8", "surrogatepass"))
+    seed = response.get("message", {}).get("id") or repr(response.get("message"))
+    return derived_id("chatcmpl-", seed.encode("utf-8", "surrogatepass"))
 
 
 def _choice_to_wire(choice: dict[str, Any], position: int, fields: Mapping[str, Any], writing: Writing) -> Wire:
-    path, loss, own = message_path(position), writing.loss, writing.same_origin
+    path, loss, same_origin = message_path(position), writing.loss, writing.same_origin
     content, place = choice["message"]["content"], path[:-1]
-    if not own:
-        content = as_told(content, writing.dialect)
-    word = written_end(choice, content, ENDS, own=own)
+    if not same_origin:
+        content = fitted_refusals(content, writing.dialect)
+    word = written_end(choice, content, ENDS, same_origin=same_origin)
     message = answer_to_wire(choice["message"], path, writing)
-    logprobs = choice.get("logprobs") if own else _played_logprobs(choice, place, writing)
+    logprobs = choice.get("logprobs") if same_origin else _played_logprobs(choice, place, writing)
     wire: Wire = {"index": position, "message": message, "logprobs": logprobs, "finish_reason": word}
-    if own:
+    if same_origin:
         here = f"{pointer(path)}/"
         reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(here)]
         wire["message"] = put_back_item(choice["message"], message, writing.endpoint, reported, loss)
@@ -163,7 +163,7 @@ def _choice_to_wire(choice: dict[str, Any], position: int, fields: Mapping[str, 
     if stop := stop_to_wire(choice, content, writing.dialect):
         wire.update(stop)
     end = choice["finish_reason"] if stop else read_end(word, content, ENDS)
-    report_choice(choice, end, _SAID_WITH_STOP if stop else _SAID, loss, place)
+    report_choice(choice, end, _COVERED_WITH_STOP if stop else _COVERED, loss, place)
     return wire
 
 
@@ -194,7 +194,7 @@ def _with_others(tokens: list[Any]) -> list[Any]:
     return [{"top_logprobs": [], **token} if isinstance(token, dict) else token for token in tokens]
 
 
-def as_told(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
+def fitted_refusals(content: list[dict[str, Any]], dialect: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The blocks of an answer of another provider, of which its end is told: a refusal without words is none, and where
     the wire marks none there is none."""
     for block in content:
@@ -236,8 +236,8 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
         raise InvalidAnswer("choices must be a list", path="/choices", adapter=NAME)
     response: Response = {}
     fields: Wire = {}
-    spelt: Spelt = {}
-    take_members(body, _NAMES, response, endpoint, fields, spelt, "", lambda raw: usage_from_wire(raw, endpoint))
+    spellings: Spellings = {}
+    take_members(body, _NAMES, response, endpoint, fields, spellings, "", lambda raw: usage_from_wire(raw, endpoint))
     unusual = not choices
     if unusual:
         response |= {"message": {"role": "assistant", "content": []}, "finish_reason": "other"}
@@ -245,22 +245,22 @@ def read_response(body: Wire, endpoint: Endpoint, ids: IdSource) -> Response:
     for position, choice in enumerate(choices):
         of_choice: Wire = {}
         if position == 0:
-            unusual = not _choice_from_wire(choice, 0, response, of_choice, spelt, endpoint, ids)
+            unusual = not _choice_from_wire(choice, 0, response, of_choice, spellings, endpoint, ids)
             if of_choice:
                 fields[_FIRST] = of_choice
             continue
         read: Response = {}
-        of_place: Spelt = {}
+        of_place: Spellings = {}
         if not _choice_from_wire(choice, position, read, of_choice, of_place, endpoint, ids):
             unusual = True
         if of_choice:
             read["provider_state"] = endpoint.state(fields=of_choice)
-        keep_spelt(read, of_place, endpoint)
+        keep_spellings(read, of_place, endpoint)
         others.append(read)
     if others:
         response["alternatives"] = others
     response["provider_state"] = endpoint.state(fields=fields) if fields else endpoint.state()
-    keep_spelt(response, spelt, endpoint)
+    keep_spellings(response, spellings, endpoint)
     if may_differ(unusual):
         _keep(response, body, endpoint)
     return response
@@ -285,7 +285,7 @@ def _choice_from_wire(
     position: int,
     read: dict[str, Any],
     fields: Wire,
-    spelt: Spelt,
+    spellings: Spellings,
     endpoint: Endpoint,
     ids: IdSource,
 ) -> bool:
@@ -293,7 +293,7 @@ def _choice_from_wire(
     reading = Reading(endpoint, ids)
     try:
         place = "" if position else f"/{_FIRST}"
-        take_members(choice, _OF_CHOICE, read, endpoint, fields, spelt, place, no_usage)
+        take_members(choice, _OF_CHOICE, read, endpoint, fields, spellings, place, no_usage)
         message = choice.get("message")
         if message is not None and not isinstance(message, dict):
             raise TypeError(message)
@@ -320,9 +320,9 @@ def _read_stop(read: dict[str, Any], fields: dict[str, Any], member: str) -> Non
 # ---------------------------------------------------------------------------------------------------- usage
 
 
-def usage_to_wire(usage: Usage, endpoint: Endpoint, *, own: bool) -> Wire:
+def usage_to_wire(usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
     """The wire's counts, in which the prompt includes what was read from and written to a cache."""
-    if own and (raw := own_counts(usage, lambda raw: usage_from_wire(raw, endpoint))) is not None:
+    if same_origin and (raw := native_counts(usage, lambda raw: usage_from_wire(raw, endpoint))) is not None:
         return raw
     prompt, output, reasoning = prompt_tokens(usage), usage["output_tokens"], usage.get("reasoning_tokens") or 0
     details = {"cached_tokens": usage.get("cached_input_tokens") or 0}

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, call_so_far, failed, patch_members
-from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, as_said, part_from_wire
+from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, keep_member, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
     PART,
@@ -397,7 +397,7 @@ class Choice(Blocks):
         else:
             self.pause()
             parts.append(part)
-            block = as_said(part_from_wire(part, self.reading), PART, self.reading)
+            block = keep_member(part_from_wire(part, self.reading), PART, self.reading)
             self.whole(block, (_CONTENT_LANE, len(parts) - 1))
 
     def _think(self, text: str, part: Wire, last: Wire | None, parts: list[Wire]) -> None:

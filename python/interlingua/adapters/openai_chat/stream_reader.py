@@ -81,7 +81,7 @@ class _Answer(Answer):
 
     def _going_on(self, wire: Wire) -> Part | None:
         """The text of the first choice that goes on, where a chunk says nothing else."""
-        choice, delta = self.choices.get(wire.get("index")), wire.get("delta")
+        choice, delta = self.choices.get(wire.get("index") or 0), wire.get("delta")
         if choice is None or choice.number or choice.parts is not None or self.late or self.unclosed:
             return None
         if not isinstance(delta, dict) or not within(wire, _PLAIN_CHOICE) or wire.get("logprobs") is not None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers import has_tokens, written_end
-from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, own_state
+from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, state_of
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
@@ -12,7 +12,7 @@ from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_
 from interlingua.adapters.openai_chat.responses import (
     ENDS,
     answer_id,
-    as_told,
+    fitted_refusals,
     logprobs_to_wire,
     message_path,
     stop_to_wire,
@@ -48,14 +48,14 @@ def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:
     response = data_of(answer)
     _, found = to_wire_response(answer, endpoint)
     found = [entry for entry in found if entry["code"] != "name_rewritten"]
-    told = {entry["path"] for entry in found}
+    reported = {entry["path"] for entry in found}
     loss = Loss()
     for number, choice in enumerate([response, *response.get("alternatives", ())]):
         message = choice["message"]
-        if message.get("name") is None or own_state(response, endpoint) or own_state(message, endpoint):
+        if message.get("name") is None or state_of(response, endpoint) or state_of(message, endpoint):
             continue
         where = (*message_path(number), "name")
-        if pointer(where) not in told:
+        if pointer(where) not in reported:
             loss.drop(where, "unsupported_field", "weakened", "a stream has no names of participants")
     return [*found, *loss.entries]
 
@@ -89,21 +89,24 @@ class _Writer(Writer):
 
     # -- blocks
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """A call begins with its name, unless it is told when it has ended."""
-        block = told.block
-        told.kind = self._kind(block)
+        block = open_block.block
+        open_block.kind = self._kind(block)
         if block["type"] == "tool_use":
-            told.number = self.number(told.choice)
-            if told.kind != "whole":
-                member, text = ("custom", "input") if told.kind == "custom" else ("function", "arguments")
-                call: Wire = {"index": told.number, "id": self.writing.call_id(block, self.writing.owned(block))}
+            open_block.number = self.number(open_block.choice)
+            if open_block.kind != "whole":
+                member, text = ("custom", "input") if open_block.kind == "custom" else ("function", "arguments")
+                call: Wire = {
+                    "index": open_block.number,
+                    "id": self.writing.call_id(block, self.writing.state_of(block)),
+                }
                 call |= {"type": member, member: {"name": block["name"], text: ""}}
-                self.say(told, {CALLS: [call]})
+                self.send(open_block, {CALLS: [call]})
 
     def _kind(self, block: Block) -> str:
         match block["type"]:
-            case "text" if "provider_state" in block and self.writing.owned(block).get("fields"):
+            case "text" if "provider_state" in block and self.writing.state_of(block).get("fields"):
                 return "part"  # its members beside the words come with them
             case "text":
                 marked = block.get("refusal") and self.endpoint.dialect.get("refusals") is not False
@@ -120,37 +123,37 @@ class _Writer(Writer):
     def _folded(self, block: Block) -> bool:
         """Whether free text becomes an argument, which is quoted as a whole."""
         custom = block.get("kind") == "custom" and self.endpoint.dialect.get("custom_tools") is False
-        return custom and not self.writing.owned(block)
+        return custom and not self.writing.state_of(block)
 
     def _place(self, block: Block) -> str | None:
         """Where reasoning goes: the dialect's place, also for that of others; own reasoning goes where it came from."""
         replay = self.endpoint.dialect.get("reasoning_replay")
         return self.writing.encoding_of(block).get("member") or (replay if replay != "none" else None)
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The chunk of a piece."""
-        return None, self._chunk(told.choice, said)
+        return None, self._chunk(open_block.choice, delta)
 
-    def delta(self, told: OpenBlock) -> Wire | None:
+    def delta(self, open_block: OpenBlock) -> Wire | None:
         """A piece of a block."""
-        match told.kind:
+        match open_block.kind:
             case "thinking":
-                return self._thinking(told)
+                return self._thinking(open_block)
             case "tool_use":
-                return {CALLS: [{"index": told.number, "function": {"arguments": TEXT}}]}
+                return {CALLS: [{"index": open_block.number, "function": {"arguments": TEXT}}]}
             case "custom":
-                return {CALLS: [{"index": told.number, "custom": {"input": TEXT}}]}
+                return {CALLS: [{"index": open_block.number, "custom": {"input": TEXT}}]}
             case _:
-                return super().delta(told)
+                return super().delta(open_block)
 
-    def _thinking(self, told: OpenBlock) -> Wire:
-        kind = self.writing.encoding_of(told.block).get("type")
-        match self._place(told.block):
+    def _thinking(self, open_block: OpenBlock) -> Wire:
+        kind = self.writing.encoding_of(open_block.block).get("type")
+        match self._place(open_block.block):
             case "reasoning_details":
                 body = "summary" if kind == "reasoning.summary" else "text"
                 return {
                     "reasoning": TEXT,
-                    DETAILS: [{"type": kind or "reasoning.text", body: TEXT, "index": told.index}],
+                    DETAILS: [{"type": kind or "reasoning.text", body: TEXT, "index": open_block.index}],
                 }
             case "content" if kind == "reasoning":
                 return {PART: [{"type": "reasoning", "summary": [{"type": "summary_text", "text": TEXT}]}]}
@@ -159,34 +162,34 @@ class _Writer(Writer):
             case member:
                 return {str(member): TEXT}
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What the pieces of a block did not tell."""
-        block = told.block
-        if block["type"] == "thinking" and self._place(told.begun) == DETAILS:
-            self.reasoned[told.choice] = self.reasoned.get(told.choice, "") + block["text"]
-        if delta := self._rest(told, block):
-            self.say(told, delta)
+        block = open_block.block
+        if block["type"] == "thinking" and self._place(open_block.begun) == DETAILS:
+            self.reasoned[open_block.choice] = self.reasoned.get(open_block.choice, "") + block["text"]
+        if delta := self._rest(open_block, block):
+            self.send(open_block, delta)
 
-    def _rest(self, told: OpenBlock, block: Block) -> Wire:
-        state = self.writing.owned(block)
+    def _rest(self, open_block: OpenBlock, block: Block) -> Wire:
+        state = self.writing.state_of(block)
         match block["type"]:
-            case "text" if told.kind == "part":
+            case "text" if open_block.kind == "part":
                 return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
             case "text" if (annotations := annotations_to_wire(block, self.writing)) is not None:
                 return {"annotations": annotations}
-            case "tool_use" if told.kind == "whole":
+            case "tool_use" if open_block.kind == "whole":
                 folded = self._folded(block)
                 writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
                 call = call_to_wire(block, 0, ("message",), writing)
-                return {CALLS: [{**call, "index": told.number}]}
+                return {CALLS: [{**call, "index": open_block.number}]}
             case "tool_use" if state.get("fields"):
-                return {CALLS: [{**state["fields"], "index": told.number}]}
-            case "thinking" if told.kind and self._place(block) == DETAILS:
-                return self._detail(block, told.index, whole=self._place(told.begun) != DETAILS)
-            case "thinking" if told.kind and self._place(block) == PART:
-                return self._part(block, state, empty=not told.sent)
+                return {CALLS: [{**state["fields"], "index": open_block.number}]}
+            case "thinking" if open_block.kind and self._place(block) == DETAILS:
+                return self._detail(block, open_block.index, whole=self._place(open_block.begun) != DETAILS)
+            case "thinking" if open_block.kind and self._place(block) == PART:
+                return self._part(block, state, empty=not open_block.sent)
             case "redacted_thinking" if self._place(block) == DETAILS:
-                return self._detail(block, told.index)
+                return self._detail(block, open_block.index)
             case "image" if self.writing.encoding_of(block).get("member") == "images":
                 return {"images": [part_to_wire(block, (), self.writing, USER)]}
             case "audio" if "id" in state:
@@ -196,7 +199,7 @@ class _Writer(Writer):
                 return {PART: [part]} if part is not None else {}
             case "opaque" if self.endpoint.owns(block):
                 if block.get("kind") == CALLS:
-                    return {CALLS: [{**block["value"], "index": self.number(told.choice)}]}
+                    return {CALLS: [{**block["value"], "index": self.number(open_block.choice)}]}
                 if block.get("kind") == DETAILS:
                     return {DETAILS: [block["value"]]}
                 return {PART: [part_to_wire(block, (), self.writing, ASSISTANT)]}
@@ -228,26 +231,26 @@ class _Writer(Writer):
 
     def complete(self, response: dict[str, Any]) -> None:
         """The members that no piece told, the end of each choice, usage and the end mark."""
-        fields, own = self._fields(response)
+        fields, same_origin = self._fields(response)
         members = {name: value for name, value in fields.items() if name not in _NOT_IN_CHUNKS}
         for number, choice in enumerate([response, *response.get("alternatives", ())]):
             message = choice["message"]
-            said, ours = self._fields(message)
-            if (own or ours) and message.get("name") is not None:
-                said = {**said, "name": message["name"]}
-            if said := self._untold(number, said):
-                self._put(number, said)
+            fields_of_message, ours = self._fields(message)
+            if (same_origin or ours) and message.get("name") is not None:
+                fields_of_message = {**fields_of_message, "name": message["name"]}
+            if fields_of_message := self._not_streamed(number, fields_of_message):
+                self._put(number, fields_of_message)
             beside = fields.get("choice", NOTHING) if number == 0 else self._fields(choice)[0]
-            content = message["content"] if own else as_told(message["content"], self.endpoint.dialect)
-            finish: Wire = {**beside, "finish_reason": written_end(choice, content, ENDS, own=own)}
+            content = message["content"] if same_origin else fitted_refusals(message["content"], self.endpoint.dialect)
+            finish: Wire = {**beside, "finish_reason": written_end(choice, content, ENDS, same_origin=same_origin)}
             finish.update(stop_to_wire(choice, content, self.endpoint.dialect))
             logprobs = choice.get("logprobs")
-            if logprobs is not None and (own or has_tokens(logprobs)):
-                finish["logprobs"] = logprobs if own else logprobs_to_wire(logprobs)
+            if logprobs is not None and (same_origin or has_tokens(logprobs)):
+                finish["logprobs"] = logprobs if same_origin else logprobs_to_wire(logprobs)
             last = {"index": number, "delta": {}, "logprobs": None, **finish}
             self.put(None, {**self.identity, "choices": [last]})
         if (usage := response.get("usage")) is not None:
-            members["usage"] = usage_to_wire(usage, self.endpoint, own=own)
+            members["usage"] = usage_to_wire(usage, self.endpoint, same_origin=same_origin)
         if members:
             self.put(None, {**self.identity, "choices": [], **members})
         self.frames.append(Frame(None, "[DONE]"))
@@ -256,15 +259,15 @@ class _Writer(Writer):
         """The error, as a chunk."""
         self.put(None, {"error": error_in_stream(error, self.endpoint)})
 
-    def _untold(self, choice: int, members: Mapping[str, Any]) -> Wire:
+    def _not_streamed(self, choice: int, members: Mapping[str, Any]) -> Wire:
         """The members of a message without what its reasoning told beside its details already: pieces add up."""
-        untold = dict(members)
-        plain, said = untold.get("reasoning"), self.reasoned.get(choice, "")
-        if isinstance(plain, str) and plain.startswith(said):
-            untold["reasoning"] = plain[len(said) :]
-        return untold
+        not_streamed = dict(members)
+        plain, reasoning = not_streamed.get("reasoning"), self.reasoned.get(choice, "")
+        if isinstance(plain, str) and plain.startswith(reasoning):
+            not_streamed["reasoning"] = plain[len(reasoning) :]
+        return not_streamed
 
     def _fields(self, item: dict[str, Any]) -> tuple[Mapping[str, Any], bool]:
         """The members without canonical meaning that came from this provider; and whether the item did."""
-        state = self.writing.owned(item)
+        state = self.writing.state_of(item)
         return state.get("fields") or NOTHING, bool(state)

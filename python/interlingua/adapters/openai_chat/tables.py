@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import BiMap, Wire, keep
 from interlingua.adapters._messages import other_members
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._spelling import ABSENT, Spelt
+from interlingua.adapters._spelling import ABSENT, Spellings
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, pointer
@@ -37,7 +37,7 @@ class Reading:
         "_latest",
         "_met",
         "_waiting",
-        "_whose",
+        "_origin",
         "breakpoints",
         "endpoint",
         "names",
@@ -50,7 +50,7 @@ class Reading:
         self.breakpoints = 0  # cache marks that the wire has a limit for
         self.unusual = False
         self._adapter = endpoint.adapter
-        self._whose = endpoint.state()
+        self._origin = endpoint.state()
         self._ids = ids
         self._met: dict[str, int] = {}
         self._latest: dict[str, str] = {}
@@ -58,18 +58,18 @@ class Reading:
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return {**self._whose, **members}
+        return {**self._origin, **members}
 
     def call_state(self, wire_id: str) -> dict[str, Any]:
         """The provider state of a call."""
-        return {**self._whose, "id": wire_id}
+        return {**self._origin, "id": wire_id}
 
     def mark(
         self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
     ) -> dict[str, Any]:
         """The item with a provider state, when there is something to keep in one."""
         if fields or encoding:
-            state: dict[str, Any] = dict(self._whose)
+            state: dict[str, Any] = dict(self._origin)
             keep(state, fields, encoding)
             item["provider_state"] = state
         return item
@@ -110,24 +110,24 @@ class Kept:
     """What is kept of an item that is read, beside what it says: members that the contract has no word for, how places came that
     say nothing, and where on the wire things stood."""
 
-    __slots__ = ("fields", "places", "spelt")
+    __slots__ = ("fields", "places", "spellings")
 
-    def __init__(self, spelt: Spelt | None = None) -> None:
+    def __init__(self, spellings: Spellings | None = None) -> None:
         self.fields: dict[str, Any] = {}
-        self.spelt: Spelt = {} if spelt is None else spelt
+        self.spellings: Spellings = {} if spellings is None else spellings
         self.places: dict[str, Any] = {}
 
     def silent(self, value: Any, *place: str) -> None:
         """Keeps a value that says nothing."""
-        self.spelt[pointer(place)] = {"raw": value}
+        self.spellings[pointer(place)] = {"raw": value}
 
     def absent(self, *place: str) -> None:
         """Keeps that nothing came where null is written."""
-        self.spelt[pointer(place)] = {"word": ABSENT}
+        self.spellings[pointer(place)] = {"word": ABSENT}
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
         """Keeps the members of an item that the contract has no word for; gives those that say something."""
-        return other_members(item, known, self.spelt, *place)
+        return other_members(item, known, self.spellings, *place)
 
 
 _NO_MESSAGES: Final[frozenset[int]] = frozenset()
@@ -164,8 +164,8 @@ class Writing(Target):
 
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
-        if self.same_origin and "provider_state" in block and (own := self.owned(block).get("id")) is not None:
-            return own
+        if self.same_origin and "provider_state" in block and (known_id := self.state_of(block).get("id")) is not None:
+            return known_id
         return self.answered_id(block["tool_use_id"])
 
     def begin_with_ids(self, entries: list[Entry], marks: int) -> None:

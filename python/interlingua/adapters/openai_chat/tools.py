@@ -22,7 +22,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items
-from interlingua.adapters.openai_chat.parts import MARK, Block, says_nothing
+from interlingua.adapters.openai_chat.parts import MARK, Block, has_no_effect
 from interlingua.adapters.openai_chat.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 
@@ -132,7 +132,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         message = "the provider has no such way of choosing tools"
         writing.loss.drop(("tool_choice",), "tool_choice", "weakened", message)
     elif (fitted := fitted_choice(choice, writing)) is not None:
-        body["function_call" if legacy else "tool_choice"] = _spelt_choice(fitted, writing, legacy=legacy)
+        body["function_call" if legacy else "tool_choice"] = _encoded_choice(fitted, writing, legacy=legacy)
 
 
 def _takes_choice(choice: Mapping[str, Any], request: dict[str, Any], writing: Writing) -> bool:
@@ -148,7 +148,7 @@ def _unthinking(reasoning: Mapping[str, Any]) -> bool:
     return reasoning.get("mode") == "disabled" or reasoning.get("effort") == "none"
 
 
-def _spelt_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> Any:
+def _encoded_choice(fitted: dict[str, Any], writing: Writing, *, legacy: bool) -> Any:
     match fitted["type"]:
         case "required":
             return writing.dialect.get("tool_choice_required") or "required"
@@ -214,7 +214,7 @@ def _read_id(raw: Any, block: Item, _: Any) -> None:
 
 
 def _write_id(block: Item, writing: Writing, path: Path) -> Any:
-    return writing.call_id(block, writing.owned(block))
+    return writing.call_id(block, writing.state_of(block))
 
 
 _CALLED: Final = tool_name(lambda block, writing, path: writing.tool_name(block["name"]))
@@ -263,13 +263,13 @@ def call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire
     if name != block["name"]:
         writing.report_name((*turn, "content", index, "name"), name)
     writing.called[block["id"]] = name
-    state = writing.owned(block)
-    if within(block, _PLAIN_CALL) and says_nothing(block):
+    state = writing.state_of(block)
+    if within(block, _PLAIN_CALL) and has_no_effect(block):
         arguments = arguments_to_wire(block, writing.encoding_of(block), (), writing.loss)
         function = {"name": name, "arguments": arguments}
         return {"id": writing.call_id(block, state), "type": "function", "function": function}
     writing.place = ""
-    row = _CUSTOM_CALL if writing.says_free_text(block, state) else _FUNCTION_CALL
+    row = _CUSTOM_CALL if writing.writes_free_text(block, state) else _FUNCTION_CALL
     return write_item(row, block, writing, (*turn, "content", index))
 
 

@@ -8,7 +8,7 @@ one text and one refusal, and what follows its like is one with it: what a strea
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import own_citations
+from interlingua.adapters._citations import has_native_citations
 from interlingua.adapters._kit import NOTHING, Wire, within
 from interlingua.adapters._messages import (
     OF_TEXT,
@@ -19,22 +19,22 @@ from interlingua.adapters._messages import (
     report_empty,
     report_order,
 )
-from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spelt, lone_text, read_elements
+from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spellings, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
-    SAYING,
+    CONTENT_MEMBERS,
     Block,
     Kept,
     annotations_from_wire,
     annotations_to_wire,
     answer_content,
     as_content,
-    as_said,
     filled,
     finish_message,
     finish_reading,
     is_bare,
+    keep_member,
     keep_places,
     part_from_wire,
     part_to_wire,
@@ -107,7 +107,7 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
     content, path, writing = message["content"], turn.path, turn.writing
     for index, block in enumerate(content):
         _sort(block, index, content, turn)
-    wire = _turn_to_wire(turn, content, writing.owned(message))
+    wire = _turn_to_wire(turn, content, writing.state_of(message))
     if (
         turn.members[_TEXTS]
         or turn.members[DETAILS]
@@ -207,7 +207,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
     """Whether a refusal goes to the member of that name: it does when it is alone and comes after the text."""
-    state = turn.writing.owned(block)
+    state = turn.writing.state_of(block)
     if turn.members["refusal"] or block.get("cache") is not None or state.get("fields") or not block["text"]:
         return False
     return turn.writing.encoding_of(block).get("part") != "refusal" and not any(
@@ -219,7 +219,7 @@ _OF_REFUSAL: Final = OF_TEXT | {"refusal"}
 
 
 def _note_citations(block: Block, index: int, turn: _Turn) -> None:
-    if turn.citations is not None or not own_citations(block, turn.writing):
+    if turn.citations is not None or not has_native_citations(block, turn.writing):
         _drop_citations(index, turn)
     else:
         turn.citations = (index, block)
@@ -233,7 +233,7 @@ def _drop_citations(index: int, turn: _Turn) -> None:
 
 def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """The `audio` member for a sound that this provider spoke: in an answer the sound, in a history its id."""
-    state = turn.writing.owned(block)
+    state = turn.writing.state_of(block)
     source = block["source"]
     if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
         return None
@@ -264,8 +264,8 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
     refusal = "".join([text for _, text in members["refusal"]])
     members["refusal"] = as_one(members["refusal"], refusal, path, writing)
     written = as_content([part for _, part in members["content"]])
-    spoken = bool(members[CALLS] or refusal or members["audio"] or members["images"])
-    others = bool(spoken or members[_TEXTS] or members[DETAILS])
+    has_members = bool(members[CALLS] or refusal or members["audio"] or members["images"])
+    others = bool(has_members or members[_TEXTS] or members[DETAILS])
     if written == "" and (others or turn.answer):
         report_empty(members["content"][0][0], path, writing)
         members["content"], turn.citations, written = [], None, None
@@ -273,10 +273,10 @@ def _turn_to_wire(turn: _Turn, content: list[Block], state: Mapping[str, Any]) -
         written = FILLER
         where = (*path, members["content"][0][0], "text")
         writing.loss.replace(where, FILLER, "filler", "representation", "the wire takes no empty message")
-    elif written is None and not (spoken or turn.answer):
+    elif written is None and not (has_members or turn.answer):
         if others:
             written = ""
-        elif _SPOKEN_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either
+        elif _MEANINGFUL_FIELDS.isdisjoint(state.get("fields") or ()):  # an empty text beside them says nothing either
             written = filled(turn.path, writing)
     wire: Wire = {"role": "assistant", "content": written}
     if turn.citations is not None:
@@ -329,7 +329,7 @@ def _goes_on(before: tuple[int, Wire], index: int, part: Wire, content: list[Blo
         return _is_plain(before[1])
     between = content[before[0] + 1 : index]
     ended = any(block["type"] == "tool_use" or (block.get("refusal") and block["text"]) for block in between)
-    return not ended and _is_worded(before[1]) and _is_worded(part)
+    return not ended and _has_text(before[1]) and _has_text(part)
 
 
 def _one_part(run: _Placed, path: Path, writing: Writing) -> tuple[int, Wire]:
@@ -352,24 +352,24 @@ def _is_plain(part: Wire) -> bool:
     return len(part) == 2 and part.get("type") == "text"
 
 
-def _is_worded(part: Wire) -> bool:
+def _has_text(part: Wire) -> bool:
     """Whether a part is reasoning in words and nothing else."""
     return len(part) == 2 and part.get("type") == "thinking" and are_words(part.get("thinking"))
 
 
 def _reasoning_members(turn: _Turn, wire: Wire, encoding: Mapping[str, Any]) -> None:
     writing, path, texts = turn.writing, (*turn.path, "content"), turn.members[_TEXTS]
-    said = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
-    if said:
+    words = "".join([detail_text(item) for _, item in turn.members[DETAILS]])
+    if words:
         for index, _ in texts:
             message = "reasoning in detail has no other text beside it"
             writing.loss.drop((*path, index), "combination", "lost", message)
         turn.members[_TEXTS] = []
     elif texts:
-        said = wire[texts[0][1][0]] = "".join([text for _, (_, text) in texts])
-        turn.members[_TEXTS] = as_one(texts, said, path, writing)
+        words = wire[texts[0][1][0]] = "".join([text for _, (_, text) in texts])
+        turn.members[_TEXTS] = as_one(texts, words, path, writing)
     for name in encoding.get("also", ()):
-        wire.setdefault(name, said)
+        wire.setdefault(name, words)
     replay = writing.dialect.get("reasoning_replay")
     if writing.dialect.get("reasoning_replay_required") and turn.members[CALLS] and replay in TEXTS:
         wire.setdefault(replay, "")
@@ -380,8 +380,8 @@ _ASSISTANT: Final = frozenset(
 )
 
 
-_SPOKEN: Final = frozenset(MEMBERS)
-_SPOKEN_FIELDS: Final = frozenset((*SAYING, *MEMBERS))
+_REASONING: Final = frozenset(MEMBERS)
+_MEANINGFUL_FIELDS: Final = frozenset((*CONTENT_MEMBERS, *MEMBERS))
 
 
 def answer_from_wire(message: Wire, reading: Reading) -> Message:
@@ -397,7 +397,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if len(message) == 2 and "role" in message and type(content) is str and content:
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
-    spelt: Spelt = {}
+    spellings: Spellings = {}
     word = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
@@ -405,21 +405,21 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
     if calls and within(message, _PLAIN_TURN):
         blocks = answer_content(message, reading) if content else []
         reading.turn()
-        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
-        return keep_places({"role": "assistant", "content": blocks}, spelt, word, reading)
-    kept = Kept(spelt)
+        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spellings)
+        return keep_places({"role": "assistant", "content": blocks}, spellings, word, reading)
+    kept = Kept(spellings)
     for name, value in message.items():
         if not value and name in _SILENT:
             kept.silent(value, name)
-    blocks = [] if _SPOKEN.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
-    said: list[Block] = []
-    if content != "" or not (answer or blocks or any(message.get(name) for name in SAYING)):
-        said = answer_content(message, reading)
-        blocks += said
-    _read_members(message, blocks, said, reading, kept)
+    blocks = [] if _REASONING.isdisjoint(message) else reasoning_from_wire(message, reading, kept)
+    texts: list[Block] = []
+    if content != "" or not (answer or blocks or any(message.get(name) for name in CONTENT_MEMBERS)):
+        texts = answer_content(message, reading)
+        blocks += texts
+    _read_members(message, blocks, texts, reading, kept)
     if calls:
         reading.turn()
-        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spelt)
+        blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spellings)
     if legacy := message.get("function_call"):
         _legacy_from_wire(legacy, blocks, bool(calls), reading, kept)
     return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, kept, reading, word)
@@ -446,10 +446,10 @@ def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
     return None
 
 
-def _read_members(message: Wire, blocks: list[Block], said: list[Block], reading: Reading, kept: Kept) -> None:
+def _read_members(message: Wire, blocks: list[Block], texts: list[Block], reading: Reading, kept: Kept) -> None:
     """The members beside content that hold what was said: annotations, refusal, images, sound."""
     if annotations := message.get("annotations"):
-        annotations_from_wire(annotations, said, reading, kept)
+        annotations_from_wire(annotations, texts, reading, kept)
     if refusal := message.get("refusal"):
         if isinstance(refusal, str):
             blocks.append({"type": "text", "text": refusal, "refusal": True})
@@ -459,7 +459,7 @@ def _read_members(message: Wire, blocks: list[Block], said: list[Block], reading
     if images := message.get("images"):
         read = [part_from_wire(image, reading) for image in images] if isinstance(images, list) else []
         if read and all(block["type"] == "image" for block in read):
-            blocks += [as_said(block, "images", reading) for block in read]
+            blocks += [keep_member(block, "images", reading) for block in read]
         else:
             kept.fields["images"] = images
     if audio := message.get("audio"):

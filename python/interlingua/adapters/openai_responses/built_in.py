@@ -121,32 +121,32 @@ def called(item: Wire) -> tuple[str, Item] | None:
     none that the client runs."""
     kind = item.get("type")
     for name, form in FORMS.items():
-        said: Any = item.get(form.member)
-        if form.call == kind and _is_readable(name, said, item):
+        given: Any = item.get(form.member)
+        if form.call == kind and _is_readable(name, given, item):
             if name == "local_shell":
-                said = {member: value for member, value in said.items() if member != "type"}
-            return name, ({form.member: said} if form.whole else said)
+                given = {member: value for member, value in given.items() if member != "type"}
+            return name, ({form.member: given} if form.whole else given)
     return None
 
 
-def _is_readable(name: str, said: Any, item: Wire) -> bool:
+def _is_readable(name: str, given: Any, item: Wire) -> bool:
     """Whether an item says all that a call of a tool needs, and that the client runs it."""
     if name == "computer":
-        return isinstance(said, list) and item.get("action") is None and bool(said) and all(map(_is_action, said))
-    if not isinstance(said, dict):
+        return isinstance(given, list) and item.get("action") is None and bool(given) and all(map(_is_action, given))
+    if not isinstance(given, dict):
         return False
     match name:
         case "local_shell":
-            return said.get("type") == "exec" and _are_texts(said.get("command"))
+            return given.get("type") == "exec" and _are_texts(given.get("command"))
         case "shell":
-            return _are_texts(said.get("commands")) and _is_local(item)
+            return _are_texts(given.get("commands")) and _is_local(item)
         case "apply_patch":
-            known = said.get("type") in ("create_file", "update_file", "delete_file") and isinstance(
-                said.get("path"), str
+            known = given.get("type") in ("create_file", "update_file", "delete_file") and isinstance(
+                given.get("path"), str
             )
-            return known and (said["type"] == "delete_file" or isinstance(said.get("diff"), str))
+            return known and (given["type"] == "delete_file" or isinstance(given.get("diff"), str))
         case "computer_use_preview":
-            return item.get("actions") is None and _is_action(said)
+            return item.get("actions") is None and _is_action(given)
         case _:
             return item.get("execution") == "client"
 
@@ -162,11 +162,11 @@ def _is_action(value: Any) -> bool:
 def call_members(name: str, arguments: Item) -> Wire | None:
     """The members of an item that calls a tool with these arguments; None where it cannot be said so."""
     form = FORMS[name]
-    said: Any = arguments.get(form.member) if form.whole else arguments
+    given: Any = arguments.get(form.member) if form.whole else arguments
     if name == "local_shell":
-        said = {"type": "exec", **arguments}
-    item: Wire = {"type": form.call, **form.made, form.member: said}
-    return {form.member: said} if called(item) == (name, arguments) else None
+        given = {"type": "exec", **arguments}
+    item: Wire = {"type": form.call, **form.made, form.member: given}
+    return {form.member: given} if called(item) == (name, arguments) else None
 
 
 # ---------------------------------------------------------------------------------------------------- outputs

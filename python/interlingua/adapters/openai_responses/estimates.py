@@ -27,12 +27,12 @@ def estimate(request: types.Request, endpoint: Endpoint) -> types.TokenEstimate:
     What the provider keeps of a conversation may be as long as the model allows.
     """
     low, likely, high = 0.0, 0.0, 0.0
-    own = (request.get("options") or {}).get(NAME) or {}
-    reasoning = own.get("reasoning")
+    native_options = (request.get("options") or {}).get(NAME) or {}
+    reasoning = native_options.get("reasoning")
     if isinstance(reasoning, dict) and reasoning.get("mode") == "pro":
         low, likely, high = _PRO
     if (endpoint.model or "").startswith("gpt-4o") and any(tool.get("strict") for tool in request.get("tools") or ()):
         high += _ENFORCED
-    if any(own.get(member) for member in ELSEWHERE):
+    if any(native_options.get(member) for member in ELSEWHERE):
         likely, high = likely + 200, high + window(endpoint)
     return _estimates.estimate(request, endpoint, _PROVIDED, (low, likely, high))

@@ -11,9 +11,16 @@ from copy import deepcopy
 from typing import Any, Final, Literal
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._citations import SPAN, are_citations, own_citations, read_citation, report_citation, said_of
+from interlingua.adapters._citations import (
+    SPAN,
+    are_citations,
+    has_native_citations,
+    read_citation,
+    report_citation,
+    select_members,
+)
 from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_own_state, within
+from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_replayable_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
     OF_TEXT,
@@ -25,8 +32,8 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._spelling import Spelt, lone_text, written_is
-from interlingua.adapters._verbatim import keep_spelt
+from interlingua.adapters._spelling import Spellings, lone_text, written_is
+from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,
@@ -42,12 +49,12 @@ from interlingua.adapters.openai_responses.parts import (
     MARK,
     Block,
     lost,
-    own_part,
+    native_part,
     report_opaque,
     report_reading,
 )
 from interlingua.adapters.openai_responses.tables import BETWEEN, Answers, Reading, Writing
-from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, own_name
+from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, name_in_namespace
 from interlingua.canonical.loss import Path, pointer
 
 Item = dict[str, Any]
@@ -75,7 +82,7 @@ class _Turn:
         """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
-        if item is not None and not self.full and (text := lone_text(item["content"], _SPOKEN)) is not None:
+        if item is not None and not self.full and (text := lone_text(item["content"], _OUTPUT_TEXT)) is not None:
             item["content"] = text
 
     def add(self, item: Wire, index: int) -> None:
@@ -85,9 +92,9 @@ class _Turn:
         self.items.append(item)
         self.of.append([self.first + index])
 
-    def say(self, part: Wire, block: Block, index: int) -> None:
+    def add_part(self, part: Wire, block: Block, index: int) -> None:
         """A part of a message item: of the open one, or of a new one where the block began one."""
-        state = self.writing.owned(block) if len(block) > 2 else NOTHING
+        state = self.writing.state_of(block) if len(block) > 2 else NOTHING
         if self.open is None or (state and _begins(state, self.writing.encoding_of(block))):
             self.close()
             item: Wire = {"role": "assistant", "content": []}
@@ -95,8 +102,8 @@ class _Turn:
             for name, value in fields.items():
                 if not _is_of_part(name, fields):
                     item.setdefault(name.removeprefix(_OF_ITEM), value)
-            said = block.get("text", ""), len(self.items)
-            self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *said)
+            seed = block.get("text", ""), len(self.items)
+            self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *seed)
             if self.full:
                 item["type"] = "message"
                 item.setdefault("status", "completed")
@@ -127,21 +134,23 @@ def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
     return name in _OF_PARTS or _OF_ITEM + name in fields
 
 
-def _identify(item: Wire, own: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *said: Any) -> bool:
+def _identify(
+    item: Wire, known_id: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *seed: Any
+) -> bool:
     """Gives an item the id that it came with or, in an answer, one that is made of what it says, unless it came from here
     without one. Whether it has an id: such an item is a full one, with all members that an item of an answer has."""
-    if own is not None:
-        item["id"] = own
+    if known_id is not None:
+        item["id"] = known_id
     elif writing.answer or (writing.reply and not state):
-        item["id"] = made_id(prefix, writing.identity, *said)
+        item["id"] = derived_item_id(prefix, writing.identity, *seed)
     else:
         return False
     return True
 
 
-def made_id(prefix: str, *said: Any) -> str:
+def derived_item_id(prefix: str, *seed: Any) -> str:
     """An id for an item that has none: the same item in the same place of the same answer gets the same id."""
-    return prefix + hashlib.sha256(repr(said).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    return prefix + hashlib.sha256(repr(seed).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def turn_to_wire(
@@ -156,7 +165,7 @@ def turn_to_wire(
     turn = _Turn(path, writing, request, first)
     for index, block in enumerate(content):
         if len(block) == 2 and block["type"] == "text" and turn.open is not None:
-            turn.say(_text_to_wire(block, path, writing), block, index)
+            turn.add_part(_text_to_wire(block, path, writing), block, index)
         else:
             _block_to_wire(block, index, turn)
     turn.close()
@@ -189,7 +198,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     writing, path = turn.writing, (*turn.path, "content", index)
     kind = block["type"]
     if kind == "text":
-        turn.say(_text_to_wire(block, path, writing), block, index)
+        turn.add_part(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
         turn.add(_call_to_wire(block, index, turn.path, writing), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
@@ -198,9 +207,9 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     elif kind == "tool_result":
         raise misplaced(block, path, writing)
     elif kind == "opaque" and writing.encoding_of(block).get(_PART):
-        part = own_part(block, path, writing, assistant=True)
+        part = native_part(block, path, writing, assistant=True)
         if part is not None:
-            turn.say(part, block, index)
+            turn.add_part(part, block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
         _opaque_to_wire(block, index, turn)
     else:
@@ -211,7 +220,7 @@ def _leave(block: Block, index: int, turn: _Turn, code: str, message: str) -> No
     part = lost(block, (*turn.path, "content", index), turn.writing, code, message)
     if part is not None:
         text = {"type": "text", "text": part["text"]}
-        turn.say({"type": "output_text", "text": part["text"]}, text, index)
+        turn.add_part({"type": "output_text", "text": part["text"]}, text, index)
 
 
 def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
@@ -255,7 +264,7 @@ def _answers_apart(turn: _Turn) -> Answers:
                 if block["type"] == "opaque" and writing.endpoint.owns(block):
                     items.append(block["value"])
                 elif block["type"] == "tool_result" and "provider_state" in block:
-                    results[writing.owned(block).get("id")] = block["tool_use_id"]
+                    results[writing.state_of(block).get("id")] = block["tool_use_id"]
         outputs = [item for item in items if is_one_of(item, OUTPUTS)]
         known = [(item.get("call_id"), called(item)) for item in items if is_one_of(item, CALLS)]
         names = {wire_id: found[0] for wire_id, found in known if isinstance(wire_id, str) and found is not None}
@@ -273,9 +282,9 @@ def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     part = {"type": "refusal", "refusal": block["text"]} if refused else {"type": "output_text", "text": block["text"]}
     if len(block) == 2:
         return part
-    state = writing.owned(block)
+    state = writing.state_of(block)
     if block.get("citations"):
-        if not refused and own_citations(block, writing):
+        if not refused and has_native_citations(block, writing):
             part["annotations"] = [_annotation_to_wire(citation, writing) for citation in block["citations"]]
             for position, citation in enumerate(block["citations"]):
                 report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
@@ -297,7 +306,11 @@ _CITED: Final = ("url", "title", *SPAN)
 
 
 def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
-    return {**(writing.owned(citation).get("fields") or NOTHING), "type": citation["type"], **said_of(citation, _CITED)}
+    return {
+        **(writing.state_of(citation).get("fields") or NOTHING),
+        "type": citation["type"],
+        **select_members(citation, _CITED),
+    }
 
 
 # -- calls
@@ -310,9 +323,9 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wir
     if BUILT_IN in encoding and (item := _built_in_to_wire(block, encoding, path, writing)):
         return item
     namespace, name = _name_to_wire(block, encoding, path, writing)
-    state = writing.owned(block) if "provider_state" in block else NOTHING
+    state = writing.state_of(block) if "provider_state" in block else NOTHING
     call_id = writing.call_id(block, state)
-    if writing.says_free_text(block, state):
+    if writing.writes_free_text(block, state):
         item = {"type": "custom_tool_call", "call_id": call_id, "name": name}
         item["input"] = custom_input(block, path, writing.loss)
     else:
@@ -329,16 +342,20 @@ def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wir
 
 def _finish_call(item: Wire, prefix: str, block: Block, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
     """What all calls have beside whom they call and with what: members of their own, an id, a status."""
-    whose: Item | None = block.get("provider_state")
-    if not writing.reply and within(block, _SIMPLE_CALL) and (whose is None or within(whose, _SIMPLE_STATE)):
+    found_state: Item | None = block.get("provider_state")
+    if (
+        not writing.reply
+        and within(block, _SIMPLE_CALL)
+        and (found_state is None or within(found_state, _SIMPLE_STATE))
+    ):
         return item  # most calls
-    own: str | None = None
+    known_id: str | None = None
     if id(block) in writing.reshaped:  # id and fields are those of another kind of item
-        report_own_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
+        report_replayable_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
     elif state:
-        own = writing.encoding_of(block).get(_ITEM_ID)
+        known_id = writing.encoding_of(block).get(_ITEM_ID)
         item = {**(state.get("fields") or NOTHING), **item}
-    if _identify(item, own, prefix, state, writing, item["call_id"]):
+    if _identify(item, known_id, prefix, state, writing, item["call_id"]):
         item.setdefault("status", "completed")
     if not within(block, OF_CALL) or "signature" in state or (not state and "provider_state" in block):
         report_beside(block, OF_CALL, writing, path, fields=False)
@@ -370,7 +387,7 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
         or block.get("input_raw") is not None
     ):
         return None
-    state = writing.owned(block) if "provider_state" in block else NOTHING
+    state = writing.state_of(block) if "provider_state" in block else NOTHING
     full = writing.answer or (writing.reply and not state) or _ITEM_ID in encoding
     members = call_members(name, {**deepcopy(form.filled), **block["input"]} if full else block["input"])
     if members is None:
@@ -384,11 +401,11 @@ def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, wri
 
 def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> tuple[str | None, str]:
     """The namespace of a call, where it has one here, and its name."""
-    name = own_name(block["name"], encoding, writing) if encoding else None
+    name = name_in_namespace(block["name"], encoding, writing) if encoding else None
     if name is not None:
         return encoding[NAMESPACE], name
-    name = writing.told_name(block["name"], path)
-    if (namespace := call_namespace(writing.owned(block).get("fields") or NOTHING)) is not None:
+    name = writing.written_tool_name(block["name"], path)
+    if (namespace := call_namespace(writing.state_of(block).get("fields") or NOTHING)) is not None:
         # a field of that name says where it stands, whatever brought it there
         if (read := joined(namespace, name)) != name:
             writing.report_name((*path, "name"), read)
@@ -409,7 +426,7 @@ _ITEM_ID: Final = "item_id"
 def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     """A reasoning item; None for reasoning that has no place here."""
     writing, text = turn.writing, block["text"]
-    state = writing.owned(block)
+    state = writing.state_of(block)
     signature = block.get("signature")
     plain = writing.dialect.get("plain_reasoning") is True
     if not (state or writing.answer or (plain and not block.get("provider_state"))):
@@ -523,7 +540,7 @@ def item_from_wire(item: Wire, reading: Reading, *, starts: bool) -> list[Block]
 def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block] | None:
     content = item.get("content")
     full = isinstance(item.get("id"), str)
-    spelt: Spelt = {}
+    spellings: Spellings = {}
     if type(content) is str:
         blocks: list[Block] = [{"type": "text", "text": content}]
         reading.unusual = reading.unusual or full
@@ -532,11 +549,11 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             return None
         if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
-            spelt["/content"] = {"word": content[0]["type"]}
-        elif full and (lone := lone_text(content, _SPOKEN)):  # without the lists of a text, as many clients say it
+            spellings["/content"] = {"word": content[0]["type"]}
+        elif full and (lone := lone_text(content, _OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
             written = written_is({**content[0], "annotations": [], "logprobs": []})
-            spelt.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
+            spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [_part_from_wire(part, reading, full=full) for part in content]
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
@@ -549,39 +566,39 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
     if full:
         reading.unusual = reading.unusual or "type" not in item or item.get("status") != "completed"
     elif "type" in item:
-        spelt["/type"] = {"raw": item["type"]}
-    if kept := members_from_wire(item, _FULL_MESSAGE if full else _MESSAGE, state, spelt):
+        spellings["/type"] = {"raw": item["type"]}
+    if kept := members_from_wire(item, _FULL_MESSAGE if full else _MESSAGE, state, spellings):
         of_part: Item = state.get("fields") or {}
         taken = _OF_PARTS.union(of_part)
         state["fields"] = of_part | {_OF_ITEM + name if name in taken else name: value for name, value in kept.items()}
     if len(blocks) > 1:
-        reading.unusual = reading.unusual or bool(spelt)
+        reading.unusual = reading.unusual or bool(spellings)
     else:
-        keep_spelt(first, spelt, reading.endpoint)
-    if within(state, WHOSE):
+        keep_spellings(first, spellings, reading.endpoint)
+    if within(state, ORIGIN_MEMBERS):
         del first["provider_state"]
     return blocks
 
 
 _MESSAGE: Final = frozenset(("type", "role", "content"))
 _FULL_MESSAGE: Final = _MESSAGE | {"status"}
-WHOSE: Final = frozenset(("adapter", "provider", "origin"))
+ORIGIN_MEMBERS: Final = frozenset(("adapter", "provider", "origin"))
 """The members of a provider state that holds nothing."""
 
 
-def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spelt: Spelt) -> dict[str, Any]:
+def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spellings: Spellings) -> dict[str, Any]:
     """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
-    kept = other_members(item, known, spelt)
+    kept = other_members(item, known, spellings)
     if isinstance(kept.get("id"), str):
         state["id"] = kept.pop("id")
     if isinstance(kept.get("status"), str):
-        spelt["/status"] = {"raw": kept.pop("status")}
+        spellings["/status"] = {"raw": kept.pop("status")}
     return kept
 
 
-_SAID: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
+_TEXT_MEMBERS: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
 """Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
-_SPOKEN: Final = ("output_text",)
+_OUTPUT_TEXT: Final = ("output_text",)
 KINDS: Final = ("output_text", "input_text", "text")
 """The types of parts that are words and nothing else."""
 _STARTS: Final = "starts"
@@ -592,7 +609,7 @@ _PART: Final = "part"
 
 def _part_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
     kind = part.get("type")
-    member = _SAID.get(kind) if isinstance(kind, str) else None
+    member = _TEXT_MEMBERS.get(kind) if isinstance(kind, str) else None
     if member is None or not isinstance(text := part.get(member), str):
         return {**_whole(part, reading), "provider_state": reading.state(encoding={_PART: True})}
     block: Block = {"type": "text", "text": text}
@@ -657,9 +674,9 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
 def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading) -> None:
     """Keeps the members of a call that say neither whom it calls nor with what."""
     state = block["provider_state"]
-    spelt: Spelt = {}
+    spellings: Spellings = {}
     full = isinstance(item_id := item.get("id"), str)
-    kept = members_from_wire(item, {*known, "status"} if full else known, state, spelt)
+    kept = members_from_wire(item, {*known, "status"} if full else known, state, spellings)
     if call_namespace(item) is not None and item["type"] not in CALLS:
         del kept[NAMESPACE]
     if kept:
@@ -669,7 +686,7 @@ def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading
         # two ids: the one that the result names is the call's, the item's own is only its name in the list
         state["id"] = item["call_id"]
         keep_spelling(state, _ITEM_ID, item_id)
-    keep_spelt(block, spelt, reading.endpoint)
+    keep_spellings(block, spellings, reading.endpoint)
 
 
 def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
@@ -724,17 +741,17 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
         return None
     # an empty text says nothing
-    text = BETWEEN.join([said for said in (*(summary or ()), *(content or ())) if said])
+    text = BETWEEN.join([part_text for part_text in (*(summary or ()), *(content or ())) if part_text])
     block: Block = {"type": "thinking", "text": text}
     if encrypted is not None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()
-    spelt: Spelt = {}
+    spellings: Spellings = {}
     reading.unusual = reading.unusual or bool(fields) or item.get("encrypted_content", "") is None
-    fields |= members_from_wire(item, _REASONING, state, spelt)
+    fields |= members_from_wire(item, _REASONING, state, spellings)
     if fields:
         state["fields"] = fields
-    keep_spelt(block, spelt, reading.endpoint)
+    keep_spellings(block, spellings, reading.endpoint)
     if reading.endpoint.dialect.get("plain_reasoning") is True:
         usual = summary == [] and content == [text]
     else:

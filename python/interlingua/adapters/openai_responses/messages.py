@@ -9,9 +9,9 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
-from interlingua.adapters._as_read import PREFILL, UNSAID
+from interlingua.adapters._as_read import JSON_UNMENTIONED, PREFILL
 from interlingua.adapters._envelope import MARK
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text, malformed, own_state, within
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text, malformed, state_of, within
 from interlingua.adapters._messages import (
     OF_MESSAGE,
     OF_RESULT,
@@ -25,14 +25,14 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import LATER, Wanted, arranged, note_disorder, result_of
-from interlingua.adapters._spelling import Spelt, lone_text
-from interlingua.adapters._structured import says_json
-from interlingua.adapters._verbatim import Items, came_of, keep_spelt, says_only_how_it_came
+from interlingua.adapters._order import arranged, note_disorder, result_of
+from interlingua.adapters._spelling import Spellings, lone_text
+from interlingua.adapters._structured import mentions_json
+from interlingua.adapters._verbatim import Items, came_of, holds_only_encoding, keep_spellings
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     KINDS,
-    WHOSE,
+    ORIGIN_MEMBERS,
     is_message,
     is_of_others,
     item_from_wire,
@@ -50,8 +50,6 @@ Item = dict[str, Any]
 Message = dict[str, Any]
 Request = dict[str, Any]
 
-_RESULTS: Final = Wanted(LATER, "results come in the order of their calls, and no instructions before them")
-
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
@@ -68,11 +66,11 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
         items.append({"role": "system", "content": fill(("system",), FILLER, writing) if content is None else content})
     continued = is_continued(request, writing)
     stored = partial(_stored, messages, continued, writing.endpoint)
-    order = arranged(messages, _RESULTS, writing, stored=stored)
+    order = arranged(messages, writing, by_turn=True, stored=stored)
     if writing.same_origin:
         writing.apart = _confused([messages[position] for position in order], writing)
     first = len(items)
-    said, begins = _in_items(messages)
+    in_items, begins = _in_items(messages)
     of: list[Sequence[int]] = []
     silent: list[int] = []
     for position in order:
@@ -94,12 +92,12 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                 items.append(_plain_to_wire(message, path, writing))
                 of.append((begins[position],))
     places = _places(messages) if writing.loss.entries else None
-    came = Items(said, "messages", writing.endpoint, writing.loss, places)
+    came = Items(in_items, "messages", writing.endpoint, writing.loss, places)
     if read is not None:
         made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
         came.keep(read.items, made, items[first:], of)
     else:
-        items[first:] = came.put_back(items[first:], of, _reshaped(said, writing))
+        items[first:] = came.put_back(items[first:], of, _reshaped(in_items, writing))
     silent = [position for position in silent if not _is_back(position, messages[position], writing)]
     for position in silent:
         writing.loss.drop(
@@ -112,7 +110,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    report_moves(order, messages, _RESULTS, writing)
+    report_moves(order, messages, writing)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
@@ -147,25 +145,25 @@ def _runs(messages: list[Message], order: Sequence[int], silent: list[int]) -> t
 def _in_items(messages: list[Message]) -> tuple[list[Item], list[int]]:
     """What an item may say: the blocks of turns of the model and the messages of others, and where those of each message
     begin."""
-    said: list[Item] = []
+    in_items: list[Item] = []
     begins: list[int] = []
     for message in messages:
-        begins.append(len(said))
+        begins.append(len(in_items))
         if message["role"] == "assistant":
-            said += message["content"]
+            in_items += message["content"]
         else:
-            said.append(message)
-    return said, begins
+            in_items.append(message)
+    return in_items, begins
 
 
-def _reshaped(said: list[Item], writing: Writing) -> list[int]:
+def _reshaped(in_items: list[Item], writing: Writing) -> list[int]:
     """The positions of what is written as items of other types than those that were read. One that was so when it was read is
     known by its report."""
     if not writing.reshaped:
         return []
     return [
         position
-        for position, item in enumerate(said)
+        for position, item in enumerate(in_items)
         if id(item) in writing.reshaped and "reported" not in (came_of(item, writing.endpoint) or NOTHING)
     ]
 
@@ -189,7 +187,7 @@ def _confused(messages: list[Message], writing: Writing) -> set[str]:
     confused: set[str] = set()
     for message in messages:
         for block in message["content"]:
-            if block["type"] == "tool_use" and isinstance(wire_id := writing.owned(block).get("id"), str):
+            if block["type"] == "tool_use" and isinstance(wire_id := writing.state_of(block).get("id"), str):
                 calls.setdefault(wire_id, []).append(block["id"])
                 wire_ids[block["id"]] = wire_id
             elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
@@ -206,9 +204,9 @@ def _speak_json(request: Request, writing: Writing) -> bool:
     message says it (spec/2-requests.md#form-word)."""
     wanted: Mapping[str, Any] = request.get("response_format") or NOTHING
     free = wanted.get("type") == "json" or (wanted.get("type") == "json_schema" and wanted.get("schema") is None)
-    if not free or writing.same(UNSAID, "response_format"):
+    if not free or writing.same(JSON_UNMENTIONED, "response_format"):
         return False
-    return not says_json([message["content"] for message in request["messages"][1:]])
+    return not mentions_json([message["content"] for message in request["messages"][1:]])
 
 
 def _are_instructions(item: Wire, request: Request, writing: Writing) -> bool:
@@ -239,7 +237,7 @@ def _stored(messages: list[Message], continued: bool, endpoint: Endpoint) -> fro
 
 
 def _is_stored(result: Block, continued: bool, provided: set[str], endpoint: Endpoint) -> bool:
-    wire_id = own_state(result, endpoint).get("id")
+    wire_id = state_of(result, endpoint).get("id")
     return wire_id is not None and (continued or wire_id in provided)
 
 
@@ -257,7 +255,7 @@ def is_continued(request: Request, writing: Writing) -> bool:
 def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     role, content = message["role"], message["content"]
     if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and role != "developer":
-        if len(message) == 2 or (len(message) == 3 and says_only_how_it_came(message)):
+        if len(message) == 2 or (len(message) == 3 and holds_only_encoding(message)):
             return {"role": role, "content": content[0]["text"]}
     if writing.dialect.get("developer_role") is False:
         role = fold_role(message["role"], path, writing)
@@ -290,7 +288,7 @@ def _parts(content: list[Block], path: Path, writing: Writing) -> list[Wire]:
 
 def _finish_message(message: Message, wire: Wire, path: Path, writing: Writing) -> Wire:
     """What messages have beside content: an id, own members, and what has no place on this wire."""
-    if "id" in (state := writing.owned(message)):
+    if "id" in (state := writing.state_of(message)):
         wire["id"] = state["id"]
     return finish(message, wire, OF_MESSAGE, writing, path)
 
@@ -317,8 +315,8 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
             return wire
     where: Path = (*path, "content", 0)
     parts = result_parts(block, _parts(content, (*where, "content"), writing), "input_text", "", where, writing)
-    said = lone_text(parts, _WORDS)
-    wire["output"] = parts if said is None else said
+    lone = lone_text(parts, _WORDS)
+    wire["output"] = parts if lone is None else lone
     if len(block) > 3:
         report_beside(block, OF_RESULT, writing, where)
     return wire if trivial else _finish_message(message, wire, path, writing)
@@ -328,21 +326,21 @@ def _output_to_wire(name: str, block: Block, path: Path, writing: Writing) -> Wi
     """What the client answers to a call of a built-in tool; None where it cannot be said in the form of that tool."""
     content, failed = block["content"], bool(block.get("is_error"))
     only: Block = content[0] if len(content) == 1 else {"type": ""}
-    said: str | None = only["text"] if only["type"] == "text" and len(only) == 2 else None
+    lone: str | None = only["text"] if only["type"] == "text" and len(only) == 2 else None
     item: Wire = {"type": FORMS[name].output, FORMS[name].names: writing.result_id(block)}
     match name:
-        case "local_shell" if said is not None and not failed:
-            item["output"] = said
-        case "shell" if said is not None and not failed and (output := listed(said)) is not None:
+        case "local_shell" if lone is not None and not failed:
+            item["output"] = lone
+        case "shell" if lone is not None and not failed and (output := listed(lone)) is not None:
             item["output"] = output
-        case "tool_search" if said is not None and not failed and (tools := listed(said)) is not None:
+        case "tool_search" if lone is not None and not failed and (tools := listed(lone)) is not None:
             if not are_offered(tools, writing):
                 return None  # they would be offered by this item alone
             item["tools"] = tools
-        case "apply_patch" if said is not None or not content:
+        case "apply_patch" if lone is not None or not content:
             item["status"] = "failed" if failed else "completed"
-            if said is not None:
-                item["output"] = said
+            if lone is not None:
+                item["output"] = lone
         case "computer" | "computer_use_preview" if only["type"] == "image" and not failed:
             reported = len(writing.loss.entries)
             screenshot = part_to_wire(only, (*path, "content", 0), writing)
@@ -388,7 +386,7 @@ def input_from_wire(
     reading.items += items[passed:]
     plain = reading.endpoint.dialect.get("plain_reasoning") is True
     turn: list[Block] | None = None
-    said = False
+    assistant_before = False
     position = 0
     try:
         for position, item in enumerate(items):  # which an error names
@@ -398,13 +396,13 @@ def input_from_wire(
                 messages.append(_message_from_wire(item, reading))
                 reading.counts.append(1)
                 reading.unusual = reading.unusual or _ends_in_reasoning(turn)
-                turn, said = None, False
+                turn, assistant_before = None, False
                 continue
-            blocks = item_from_wire(item, reading, starts=said)
+            blocks = item_from_wire(item, reading, starts=assistant_before)
             reading.counts.append(len(blocks))
-            spoken = "role" in item and is_message(item)
-            said = spoken and blocks[0].get("value") is not item
-            if spoken and item.get("id") is None and _ends_in_reasoning(turn):
+            is_a_message = "role" in item and is_message(item)
+            assistant_before = is_a_message and blocks[0].get("value") is not item
+            if is_a_message and item.get("id") is None and _ends_in_reasoning(turn):
                 reading.unusual = reading.unusual or not plain  # its id would be left out
             if turn is None:
                 turn = blocks
@@ -415,7 +413,7 @@ def input_from_wire(
         raise malformed("the item", "input", position) from problem
     reading.unusual = reading.unusual or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
-    note_disorder(messages, _RESULTS, reading.state, stored=stored)
+    note_disorder(messages, reading.state, by_turn=True, stored=stored)
     return messages
 
 
@@ -437,21 +435,21 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
     role = item["role"]
     if role == "developer" and reading.endpoint.dialect.get("developer_role") is False:
         reading.unusual = True
-    spelt: Spelt = {"/type": {"raw": kind}} if "type" in item else {}
-    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spelt)}
+    spellings: Spellings = {"/type": {"raw": kind}} if "type" in item else {}
+    message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spellings)}
     if len(item) == 2 + ("type" in item) and "content" in item:
-        keep_spelt(message, spelt, reading.endpoint)  # most messages
+        keep_spellings(message, spellings, reading.endpoint)  # most messages
         return message
-    return _finish(item, message, _PLAIN, spelt, reading)
+    return _finish(item, message, _PLAIN, spellings, reading)
 
 
-def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) -> list[Block]:
+def _content_from_wire(item: Wire, member: str, reading: Reading, spellings: Spellings) -> list[Block]:
     content = item.get(member)
     if type(content) is str:
         return [{"type": "text", "text": content}]
     if isinstance(content, list):
         if lone := lone_text(content, KINDS):
-            spelt[f"/{member}"] = {"word": content[0]["type"]}
+            spellings[f"/{member}"] = {"word": content[0]["type"]}
             return [{"type": "text", "text": lone}]
         blocks = [part_from_wire(part, reading) for part in content]
         reading.unusual = reading.unusual or not blocks or (len(blocks) == 1 and len(blocks[0]) == 2)
@@ -462,13 +460,13 @@ def _content_from_wire(item: Wire, member: str, reading: Reading, spelt: Spelt) 
     return []
 
 
-def _finish(item: Wire, message: Message, known: Container[str], spelt: Spelt, reading: Reading) -> Message:
+def _finish(item: Wire, message: Message, known: Container[str], spellings: Spellings, reading: Reading) -> Message:
     state: dict[str, Any] = message.get("provider_state") or reading.state()
-    if fields := members_from_wire(item, known, state, spelt):
+    if fields := members_from_wire(item, known, state, spellings):
         state["fields"] = fields
-    if not within(state, WHOSE):
+    if not within(state, ORIGIN_MEMBERS):
         message["provider_state"] = state
-    keep_spelt(message, spelt, reading.endpoint)
+    keep_spellings(message, spellings, reading.endpoint)
     return message
 
 
@@ -478,12 +476,12 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
     called = reading.kinds.get(canonical, "function")
     if len(item) == 3 and paired and kind == called and type(item["output"]) is str:  # most results
         return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
-    spelt: Spelt = {}
-    blocks = _content_from_wire(item, "output", reading, spelt)
+    spellings: Spellings = {}
+    blocks = _content_from_wire(item, "output", reading, spellings)
     message = result_message(canonical, blocks, reading, None if paired else item["call_id"])
     if (FORMS[called].answered or called if called in FORMS else called) != kind:
         message["provider_state"] = reading.state(encoding={_KIND: kind})
-    return _finish(item, message, _OUTPUT, spelt, reading)
+    return _finish(item, message, _OUTPUT, spellings, reading)
 
 
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
@@ -491,8 +489,8 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
     reading.unusual = True
     canonical, paired = reading.result(answered_call(item))
     name = reading.kinds.get(canonical) or OUTPUTS[item["type"]]
-    said = "tools" if name == "tool_search" else "output"
-    known = {"type", "call_id", said}
+    content_member = "tools" if name == "tool_search" else "output"
+    known = {"type", "call_id", content_member}
     match name:
         case "computer" | "computer_use_preview":
             blocks = [part_from_wire({**item["output"], "type": "input_image"}, reading)]
@@ -503,7 +501,7 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [{"type": "text", "text": item["output"]}]
             known.update(("id",) if item.get("call_id") is None else ())
         case _:
-            blocks = [{"type": "text", "text": arguments_text(item[said])}]
+            blocks = [{"type": "text", "text": arguments_text(item[content_member])}]
             if name == "tool_search":
                 reading.found.append(item["tools"])
     message = result_message(canonical, [], reading, None if paired else answered_call(item))

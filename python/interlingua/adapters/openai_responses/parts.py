@@ -55,7 +55,7 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
         case "image" | "document":
             return _media_to_wire(block, path, writing)
         case "opaque":
-            return own_part(block, path, writing)
+            return native_part(block, path, writing)
         case _:
             return lost(block, path, writing, *no_place(block, writing))
 
@@ -66,7 +66,7 @@ def lost(block: Block, path: Path, writing: Writing, code: str, message: str) ->
     return None if text is None else {"type": "input_text", "text": text["text"]}
 
 
-def own_part(block: Block, path: Path, writing: Writing, *, assistant: bool = False) -> Wire | None:
+def native_part(block: Block, path: Path, writing: Writing, *, assistant: bool = False) -> Wire | None:
     """An opaque block that is a content part, when it came from here."""
     if not writing.endpoint.owns(block):
         return lost(block, path, writing, *no_place(block, writing))

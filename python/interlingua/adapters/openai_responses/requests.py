@@ -56,7 +56,7 @@ from interlingua.adapters._requests import (
     refuser,
     request_writer,
     unmeasured,
-    unsaid_json,
+    unmentioned_json,
 )
 from interlingua.adapters._rules import FORMAT, named_format
 from interlingua.adapters._structured import extract_format
@@ -109,7 +109,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     state = request.get("provider_state")
-    own = state is not None and endpoint.owns(state)
+    same_origin = state is not None and endpoint.owns(state)
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     instructions, items = input_to_wire(request, writing)
@@ -123,7 +123,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
     _BODY.put_back(body, writing)
-    if "demands" in endpoint.dialect and not own:
+    if "demands" in endpoint.dialect and not same_origin:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
         body["store"] = False
@@ -277,7 +277,7 @@ def from_wire_request(
         reading.unusual = True
     record_names(request, encoding, reading.names, endpoint)
     asking = messages[1:] if isinstance(instructions, str) else messages
-    keep_request(request, body, encoding, endpoint, _BODY, *unsaid_json(request, asking))
+    keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, asking))
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
@@ -384,7 +384,7 @@ _OPTIONS: Final = Options(
         )
     ),
     needed={"tool_choice": "tools"},
-    said={"model": "input"},  # a model is named by the request itself
+    covered={"model": "input"},  # a model is named by the request itself
     merged=frozenset(("text", "reasoning", "include")),
     rows=_ROWS,
     read=_read_options,

@@ -20,19 +20,19 @@ from interlingua.adapters._answers import (
     written_end,
 )
 from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, data_of, own_state, report_foreign_state
+from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, state_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, Usage, own_counts, prompt_tokens, read_counts
+from interlingua.adapters._usage import Places, Usage, native_counts, prompt_tokens, read_counts
 from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.items import (
     call_from_wire,
+    derived_item_id,
     is_message,
     is_of_others,
     item_from_wire,
-    made_id,
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block
@@ -77,7 +77,7 @@ _PLACES: Final[Places] = (
 )
 _UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
 """What the wire does not count apart."""
-_SAID: Final = AROUND | {"logprobs"}
+_COVERED: Final = AROUND | {"logprobs"}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -94,38 +94,38 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    own = "provider_state" in response and endpoint.owns(response["provider_state"])
+    same_origin = "provider_state" in response and endpoint.owns(response["provider_state"])
     writing = Writing(response, endpoint, loss, reply=True)
-    state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
+    state: Mapping[str, Any] = response["provider_state"] if same_origin else NOTHING
     fields: Mapping[str, Any] = state.get("fields") or NOTHING
-    body = head(response, endpoint, created, own=own)
+    body = head(response, endpoint, created, same_origin=same_origin)
     content = response["message"]["content"]
     request = {"messages": [response["message"]]}
     items, of = turn_to_wire(response["message"], ("message",), writing, request)
     body["output"] = Items(content, "message/content", endpoint, loss).put_back(items, of)
     if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, own=own)
+        body["usage"] = usage_to_wire(usage, same_origin=same_origin)
     body |= {name: value for name, value in fields.items() if name not in body}
-    if not own or finish_from_wire(body, content) != response["finish_reason"]:
+    if not same_origin or finish_from_wire(body, content) != response["finish_reason"]:
         end = finish_to_wire(response)
         for name in fields:
             if name in end and end[name] != fields[name]:
                 where = ("provider_state", "fields", name)
                 loss.drop(where, "combination", "representation", "the canonical member says it already")
         body |= end
-    _report_around(response, body, writing, own=own)
+    _report_around(response, body, writing, same_origin=same_origin)
     return put_back_item(response, body, endpoint, [], loss)
 
 
-def _report_around(response: Response, body: Wire, writing: Writing, *, own: bool) -> None:
+def _report_around(response: Response, body: Wire, writing: Writing, *, same_origin: bool) -> None:
     """Reports what an answer holds beside its content without a place here."""
     loss = writing.loss
     content = response["message"]["content"]
     written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
     end = finish_from_wire(body, written)
-    report_around(response, end, _SAID, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
+    report_around(response, end, _COVERED, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
     _report_logprobs(response, writing)
-    if not own:
+    if not same_origin:
         report_foreign_state(response, writing.endpoint, loss, ())
     if len(response["message"]) > 2:
         report_beside(response["message"], OF_MESSAGE, writing, ("message",))
@@ -134,33 +134,33 @@ def _report_around(response: Response, body: Wire, writing: Writing, *, own: boo
 def _report_logprobs(response: Response, writing: Writing) -> None:
     """Reports log probabilities that stand with no text: on this wire they stand nowhere else."""
     content = response["message"]["content"]
-    told = _logprobs([block for block in content if own_state(block, writing.endpoint)])
-    if not told:
+    of_blocks = _logprobs([block for block in content if state_of(block, writing.endpoint)])
+    if not of_blocks:
         report_logprobs(response, writing.loss, ())
-    elif (read := {"content": told}) != response.get("logprobs"):
+    elif (read := {"content": of_blocks}) != response.get("logprobs"):
         message = "log probabilities stand with their text on this wire"
         writing.loss.replace(("logprobs",), read, "combination", "representation", message)
 
 
-def head(response: Response, endpoint: Endpoint, created: int, *, own: bool) -> Wire:
+def head(response: Response, endpoint: Endpoint, created: int, *, same_origin: bool) -> Wire:
     """The members that say which answer this is."""
     body: Wire = {}
-    if "id" in response or not own:
-        body["id"] = response.get("id") or made_id("resp_", response.get("message"))
-    if not own:
+    if "id" in response or not same_origin:
+        body["id"] = response.get("id") or derived_item_id("resp_", response.get("message"))
+    if not same_origin:
         body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
         # clients require these; what was asked for is not known here
         body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
     if (model := served_model(response)) is not None:
         body["model"] = model
-    elif not own:
+    elif not same_origin:
         body["model"] = endpoint.model or ""  # clients require it
     return body
 
 
 def finish_to_wire(response: Response) -> Wire:
     """Status and details of an answer of another provider."""
-    word = written_end(response, response["message"]["content"], _ENDS, own=False) or ""
+    word = written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
     status, _, reason = word.partition(".")
     end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
     if status == "failed":
@@ -187,14 +187,14 @@ def from_wire_response(
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
     """The blocks of all items of an answer."""
     content: list[Block] = []
-    said = False
+    takes_part = False
     reading.among(items)
     for position, item in enumerate(items):
         try:
-            blocks = answer_item(item, reading, starts=said)
+            blocks = answer_item(item, reading, starts=takes_part)
         except UNREADABLE as problem:
             raise unreadable(f"/output/{position}", reading.endpoint) from problem
-        said = says(item, blocks)
+        takes_part = takes_parts(item, blocks)
         content += blocks
     return content
 
@@ -226,7 +226,7 @@ def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
 
 
-def says(item: Wire, blocks: list[Block]) -> bool:
+def takes_parts(item: Wire, blocks: list[Block]) -> bool:
     """Whether an item is a message that further parts could be taken for."""
     return is_message(item) and blocks[0].get("value") is not item
 
@@ -284,9 +284,9 @@ def _asks(block: Block, done: set[str]) -> bool:
 # ---------------------------------------------------------------------------------------------------- usage
 
 
-def usage_to_wire(usage: Usage, *, own: bool) -> Wire:
+def usage_to_wire(usage: Usage, *, same_origin: bool) -> Wire:
     """The wire's counts, in which the input includes what was read from and written to a cache."""
-    if own and (raw := own_counts(usage, usage_from_wire)) is not None:
+    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
         return raw
     cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
     prompt = prompt_tokens(usage)

@@ -13,7 +13,7 @@ from interlingua.adapters._stream_reader import Answer, Decoder, Part, call_so_f
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import answer_item, read_response, says, usage_from_wire
+from interlingua.adapters.openai_responses.responses import answer_item, read_response, takes_parts, usage_from_wire
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -38,7 +38,7 @@ class _Item:
     """An item of the answer: how it began, and its parts by their numbers. `announced` are the numbers of parts that were said
     to begin, `last` the part of the last piece of reasoning. `hidden`: its arguments come when they are whole."""
 
-    __slots__ = ("announced", "before", "canonical", "done", "hidden", "kind", "last", "number", "parts", "says", "wire")
+    __slots__ = ("announced", "before", "canonical", "done", "hidden", "kind", "last", "number", "parts", "takes_parts", "wire")
 
     def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
         self.number = number
@@ -49,7 +49,7 @@ class _Item:
         self.parts: dict[int, Part] = {}
         self.canonical = ""
         self.last: Any = None
-        self.says = self.kind == "message"
+        self.takes_parts = self.kind == "message"
         self.done = False
         self.hidden = False
 
@@ -386,9 +386,9 @@ class _Answer(Answer):
                 self._open(item, number, "", block)
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
-        starts = item.before is not None and item.before.says
+        starts = item.before is not None and item.before.takes_parts
         blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical or None)
-        item.says = says(wire, blocks)
+        item.takes_parts = takes_parts(wire, blocks)
         return blocks
 
     def _stop(self, part: Part, block: Block) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import NOTHING, Event, Wire
 from interlingua.adapters._openai_errors import error_in_stream
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
-from interlingua.adapters.openai_responses.items import is_built_in, made_id, turn_to_wire
+from interlingua.adapters.openai_responses.items import derived_item_id, is_built_in, turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import finish_from_wire, finish_to_wire, head, usage_to_wire
 from interlingua.adapters.openai_responses.tables import Writing
@@ -72,95 +72,95 @@ class _Writer(Writer):
     def start(self, event: Event) -> None:
         """The answer without output."""
         response: dict[str, Any] = {"message": {"content": []}}
-        response["id"] = event.get("response_id") or made_id("resp_", event.get("message_id"))
+        response["id"] = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
         self.writing.identity = response["id"]
         model = event.get("model") or self.endpoint.model
         if model is not None:
             response["model"] = model
-        self.head = {**head(response, self.endpoint, self.created, own=False), "output": [], "usage": None}
+        self.head = {**head(response, self.endpoint, self.created, same_origin=False), "output": [], "usage": None}
         self._put("response.created", response={**self.head, "status": "in_progress"})
         self._put("response.in_progress", response={**self.head, "status": "in_progress"})
 
     # -- blocks
 
-    def begin(self, told: OpenBlock) -> None:
+    def begin(self, open_block: OpenBlock) -> None:
         """The item of a block, with nothing in it yet; none where a block has no form on this wire."""
-        if is_built_in(told.block, self.writing):
-            told.kind, told.number = "", len(self.output)
-            self.late.add(told.number)
+        if is_built_in(open_block.block, self.writing):
+            open_block.kind, open_block.number = "", len(self.output)
+            self.late.add(open_block.number)
             self.output.append({})
             return
-        items = self._items(told.block)
-        told.kind, told.number = "", -1
+        items = self._items(open_block.block)
+        open_block.kind, open_block.number = "", -1
         if not items:
             return
         item = items[0]
         self._identify(item)
-        told.kind = kind = "" if told.block["type"] == "opaque" else _kind(item)
-        told.number = len(self.output)
+        open_block.kind = kind = "" if open_block.block["type"] == "opaque" else _kind(item)
+        open_block.number = len(self.output)
         self.output.append(item)
-        self._put("response.output_item.added", output_index=told.number, item=_begun(item, kind))
+        self._put("response.output_item.added", output_index=open_block.number, item=_begun(item, kind))
         if kind in _PARTS:
             part = {"type": "summary_text", "text": ""} if kind == "thinking" else {**item["content"][0], kind: ""}
-            self._put(f"{_PARTS[kind]}.added", **self._where(told), part=part)
+            self._put(f"{_PARTS[kind]}.added", **self._where(open_block), part=part)
 
-    def _where(self, told: OpenBlock) -> Wire:
+    def _where(self, open_block: OpenBlock) -> Wire:
         """The item of a block, and its one part."""
-        place = {name: number for name, number in _DELTAS[told.kind].items() if name.endswith("_index")}
-        return {"item_id": self.output[told.number].get("id"), "output_index": told.number, **place}
+        place = {name: number for name, number in _DELTAS[open_block.kind].items() if name.endswith("_index")}
+        return {"item_id": self.output[open_block.number].get("id"), "output_index": open_block.number, **place}
 
     def _identify(self, item: Wire) -> None:
         """Gives an item an id of its own: clients tell items apart by their ids."""
         identity = item.get("id")
         if isinstance(identity, str):
             if identity in self.ids:
-                item["id"] = identity = made_id(identity.partition("_")[0] + "_", identity, len(self.output))
+                item["id"] = identity = derived_item_id(identity.partition("_")[0] + "_", identity, len(self.output))
             self.ids.add(identity)
 
     def _items(self, block: Block) -> list[Wire]:
         message = {"role": "assistant", "content": [block]}
         return turn_to_wire(message, ("message",), self.writing, {"messages": [message]})[0]
 
-    def placed(self, told: OpenBlock, said: Wire) -> tuple[str | None, Wire]:
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
         """The frame of a piece."""
-        name = f"{_EVENTS[told.kind]}.delta"
-        where = {"item_id": self.output[told.number].get("id"), "output_index": told.number}
-        return name, {"type": name, **where, **said}
+        name = f"{_EVENTS[open_block.kind]}.delta"
+        where = {"item_id": self.output[open_block.number].get("id"), "output_index": open_block.number}
+        return name, {"type": name, **where, **delta}
 
-    def end(self, told: OpenBlock) -> None:
+    def end(self, open_block: OpenBlock) -> None:
         """What was told of an item, and the item itself."""
-        if told.number < 0:
+        if open_block.number < 0:
             return
-        if told.number in self.late:
-            self._tell_whole(told)
+        if open_block.number in self.late:
+            self._write_whole(open_block)
             return
-        block, begun = told.block, self.output[told.number]
+        block, begun = open_block.block, self.output[open_block.number]
         items = self._items(block)
         item = items[0] if items else begun
-        if told.kind and (block["type"] == "opaque" or _kind(item) != told.kind):
-            told.kind = ""  # what was told of it cannot be taken back; the item itself follows
+        if open_block.kind and (block["type"] == "opaque" or _kind(item) != open_block.kind):
+            open_block.kind = ""  # what was told of it cannot be taken back; the item itself follows
         if isinstance(begun.get("id"), str):
             item["id"] = begun["id"]
-        if told.kind:
-            self._told(told, item)
-        self._done(told.number, item)
+        if open_block.kind:
+            self._end_item(open_block, item)
+        self._done(open_block.number, item)
 
-    def _told(self, told: OpenBlock, item: Wire) -> None:
+    def _end_item(self, open_block: OpenBlock, item: Wire) -> None:
         """All that the pieces of a block said, and its part as it is."""
-        kind, where = told.kind, self._where(told)
-        text = told.block.get("text")
+        kind, where = open_block.kind, self._where(open_block)
+        text = open_block.block.get("text")
         match kind:
             case "text":
-                said: Wire = {"text": text, "logprobs": []}
+                data: Wire = {"text": text, "logprobs": []}
             case "refusal":
-                said = {"refusal": text}
+                data = {"refusal": text}
             case "thinking":
-                said = {"text": text}
+                data = {"text": text}
             case "call":
-                said = {"name": item["name"], "arguments": item["arguments"]}
+                data = {"name": item["name"], "arguments": item["arguments"]}
             case _:
-                said = {"input": item["input"]}
-        self._put(f"{_EVENTS[kind]}.done", **where, **said)
+                data = {"input": item["input"]}
+        self._put(f"{_EVENTS[kind]}.done", **where, **data)
         if kind in _PARTS:
             part = {"type": "summary_text", "text": text} if kind == "thinking" else item["content"][0]
             self._put(f"{_PARTS[kind]}.done", **where, part=part)
@@ -170,42 +170,42 @@ class _Writer(Writer):
         self.ended.add(number)
         self._put("response.output_item.done", output_index=number, item=item)
 
-    def _tell_whole(self, told: OpenBlock) -> None:
+    def _write_whole(self, open_block: OpenBlock) -> None:
         """A call of a built-in tool, whose item can hold nothing while its arguments are not whole; or the call of a function
         that it turns out to be."""
-        item = self._items(told.block)[0]
+        item = self._items(open_block.block)[0]
         self._identify(item)
-        self.output[told.number] = item
+        self.output[open_block.number] = item
         kind = _kind(item)
         begun = _begun({**item, "status": "in_progress"}, kind)
-        self._put("response.output_item.added", output_index=told.number, item=begun)
+        self._put("response.output_item.added", output_index=open_block.number, item=begun)
         if kind == "call":
-            told.kind = kind
-            self.say(told, {"delta": item["arguments"]})
-            self._told(told, item)
-        self._done(told.number, item)
+            open_block.kind = kind
+            self.send(open_block, {"delta": item["arguments"]})
+            self._end_item(open_block, item)
+        self._done(open_block.number, item)
 
     # -- the end
 
     def complete(self, response: dict[str, Any]) -> None:
         """The whole answer."""
-        own = "provider_state" in response and self.endpoint.owns(response["provider_state"])
-        state: Mapping[str, Any] = response["provider_state"] if own else NOTHING
-        body = {**self.head, **head(response, self.endpoint, self.created, own=own)}
+        same_origin = "provider_state" in response and self.endpoint.owns(response["provider_state"])
+        state: Mapping[str, Any] = response["provider_state"] if same_origin else NOTHING
+        body = {**self.head, **head(response, self.endpoint, self.created, same_origin=same_origin)}
         body["id"] = self.head.get("id", body.get("id"))
         body["output"] = [item for number, item in enumerate(self.output) if number in self.ended]
         if (usage := response.get("usage")) is not None:
-            body["usage"] = usage_to_wire(usage, own=own)
+            body["usage"] = usage_to_wire(usage, same_origin=same_origin)
         body |= state.get("fields") or NOTHING
-        if not own or finish_from_wire(body, response["message"]["content"]) != response["finish_reason"]:
+        if not same_origin or finish_from_wire(body, response["message"]["content"]) != response["finish_reason"]:
             body |= finish_to_wire(response)
         status = body.get("status")
         self._put(f"response.{status}" if status in ("incomplete", "failed") else "response.completed", response=body)
 
     def fail(self, error: Error) -> None:
         """The error."""
-        told = error_in_stream(error, self.endpoint)
-        self._put("error", code=told["code"] or told["type"], message=told["message"], param=told["param"])
+        body = error_in_stream(error, self.endpoint)
+        self._put("error", code=body["code"] or body["type"], message=body["message"], param=body["param"])
 
 
 def _kind(item: Wire) -> str:

@@ -46,7 +46,7 @@ class Reading:
         "_calls",
         "_ids",
         "_among",
-        "_whose",
+        "_origin",
         "breakpoints",
         "counts",
         "endpoint",
@@ -79,18 +79,18 @@ class Reading:
         """The tools of the request and of its items, as they came, those of namespaces among them."""
         self.found: list[list[dict[str, Any]]] = []
         """The tools that each search of the client gave."""
-        self._whose = endpoint.state()
+        self._origin = endpoint.state()
         self._ids = ids
         self._calls: dict[str, list[str]] = {}
         self._answered: dict[str, int] = {}
 
     def state(self, **members: Any) -> dict[str, Any]:
         """A provider state that originates here."""
-        return {**self._whose, **members}
+        return {**self._origin, **members}
 
     def call_state(self, wire_id: str) -> dict[str, Any]:
         """The provider state of a call."""
-        return {**self._whose, "id": wire_id}
+        return {**self._origin, "id": wire_id}
 
     def call(self, wire_id: str, kind: str) -> str:
         """The canonical id of a call; an id that the wire repeats names a further call."""
@@ -178,6 +178,6 @@ class Writing(Target):
     def result_id(self, block: dict[str, Any]) -> str:
         """The wire id that a result names."""
         call = block["tool_use_id"]
-        if call not in self.calls and (own := self.owned(block).get("id")) is not None:
-            return own
+        if call not in self.calls and (known_id := self.state_of(block).get("id")) is not None:
+            return known_id
         return self.answered_id(call)

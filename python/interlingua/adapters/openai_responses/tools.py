@@ -16,11 +16,11 @@ from typing import Any, Final
 from interlingua.adapters import _openai_tools
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._items import Row, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_own_state, within
+from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state, within
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire
 from interlingua.adapters._openai_writing import can_be_enforced
 from interlingua.adapters._order import moves_behind
-from interlingua.adapters._spelling import Spelt, written_is
+from interlingua.adapters._spelling import Spellings, written_is
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -32,7 +32,7 @@ from interlingua.adapters._tools import (
     report_toolless,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, keep_spelt, says_only_how_it_came
+from interlingua.adapters._verbatim import Items, holds_only_encoding, keep_spellings
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing
@@ -103,7 +103,7 @@ def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) 
     return True
 
 
-def own_name(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
+def name_in_namespace(name: str, encoding: Mapping[str, Any], writing: Writing) -> str | None:
     """The name within its namespace of a tool or a call of this wire; None where it stands in none, or not any more."""
     namespace = encoding.get(NAMESPACE)
     if not isinstance(namespace, str):
@@ -120,12 +120,12 @@ def grouped(tools: list[tuple[Item, Wire]], writing: Writing) -> list[Wire]:
     for tool, wire in tools:
         encoding = writing.encoding_of(tool)
         namespace = encoding.get(NAMESPACE)
-        if own_name(tool["name"], encoding, writing) is None:
+        if name_in_namespace(tool["name"], encoding, writing) is None:
             wires.append(wire)
             last = None
             continue
         if namespace != last or _BEGINS in encoding:
-            others = (writing.owned(tool).get("fields") or NOTHING).get(NAMESPACE) or NOTHING
+            others = (writing.state_of(tool).get("fields") or NOTHING).get(NAMESPACE) or NOTHING
             wires.append({**others, "type": NAMESPACE, "name": namespace, "tools": []})
             last = namespace
         wires[-1]["tools"].append(wire)
@@ -255,22 +255,22 @@ def are_offered(found: list[Wire], writing: Writing) -> bool:
 def _still_found(tools: list[Item], items: Any, writing: Writing) -> list[str]:
     """The names of the tools that items tell which searches gave, as far as they are what they were."""
     outputs = items if isinstance(items, list) else ()
-    told = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
-    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if told else []
+    listed = [item["tools"] for item in outputs if item.get("type") == "tool_search_output" and answered(item, _SEARCH)]
+    marked = [tool for tool in tools if _FOUND in writing.encoding_of(tool)] if listed else []
     if not marked:
         return []
     rest = [tool for tool in tools if tool not in marked]
-    again = {tool["name"]: tool for tool in found_from_wire(told, rest, Reading(writing.endpoint))}
+    again = {tool["name"]: tool for tool in found_from_wire(listed, rest, Reading(writing.endpoint))}
     same = {tool["name"] for tool in marked if _is_as_found(tool, again.get(tool["name"]))}
     return [name for name in again if name in same]
 
 
-def _is_as_found(tool: Item, told: Item | None) -> bool:
-    if told is None:
+def _is_as_found(tool: Item, listed: Item | None) -> bool:
+    if listed is None:
         return False
     return {**tool, "provider_state": tool["provider_state"].get("fields")} == {
-        **told,
-        "provider_state": told["provider_state"].get("fields"),
+        **listed,
+        "provider_state": listed["provider_state"].get("fields"),
     }
 
 
@@ -293,8 +293,8 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 
 
 def _write_name(tool: Tool, writing: Writing, path: Path) -> str:
-    within = own_name(tool["name"], writing.encoding_of(tool), writing)
-    return writing.told_name(tool["name"], path) if within is None else within
+    within = name_in_namespace(tool["name"], writing.encoding_of(tool), writing)
+    return writing.written_tool_name(tool["name"], path) if within is None else within
 
 
 _NAME: Final = tool_name(_write_name)
@@ -306,16 +306,16 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if tool["name"] in writing.found:  # an item tells it
         return None
     kind = tool.get("kind") or "function"
-    if within(tool, _USUAL) and (says_only_how_it_came(tool) or "provider_state" not in tool):
+    if within(tool, _USUAL) and (holds_only_encoding(tool) or "provider_state" not in tool):
         schema = tool.get("input_schema")
         if tool.get("description") and schema is not None and not tool.get("strict"):  # most tools
-            name = writing.told_name(tool["name"], path)
-            said = {"name": name, "description": tool["description"], "parameters": schema}
-            return {"type": "function", **said, "strict": False}
+            name = writing.written_tool_name(tool["name"], path)
+            function = {"name": name, "description": tool["description"], "parameters": schema}
+            return {"type": "function", **function, "strict": False}
     encoding = writing.encoding_of(tool)
     if BUILT_IN in encoding:
         if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
-            return of_provider.tell(write_item(of_provider.row, tool, writing, path), encoding)
+            return of_provider.put_back(write_item(of_provider.row, tool, writing, path), encoding)
         tool = _as_function(tool, path, writing)
     if kind == "custom":
         tool = _with_flat_grammar(tool, path, writing)
@@ -326,7 +326,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
         wire["strict"] = False  # where nothing is said, the service enforces what it can
     encoding = writing.encoding_of(tool)
     if NAMESPACE in encoding and wire.pop(NAMESPACE, None) is not None:  # what belongs to the namespace itself
-        if own_name(tool["name"], encoding, writing) is None:
+        if name_in_namespace(tool["name"], encoding, writing) is None:
             where = (*path, "provider_state", "fields", NAMESPACE)
             writing.loss.drop(where, "combination", "weakened", "the tool does not stand in its namespace any more")
     return wire
@@ -340,14 +340,14 @@ _USUAL: Final = frozenset(
 def _as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
     """A built-in tool that is not any more what it was: a function, without the members of its definition."""
     state: dict[str, Any] = tool["provider_state"]
-    report_own_state(state, writing.loss, path, fields=True)
+    report_replayable_state(state, writing.loss, path, fields=True)
     return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool:
-    reading, own = writing.reader(), built_in(definition)
+    reading, built_in_tool = writing.reader(), built_in(definition)
     others = [tool["name"] for tool in writing.source.get("tools") or () if tool.get("definition") is not definition]
-    if own is not None and own.name in others:
+    if built_in_tool is not None and built_in_tool.name in others:
         return _of_provider(definition, reading)
     return tool_from_wire(definition, reading)
 
@@ -380,10 +380,10 @@ def tools_from_wire(wires: list[Any], reading: Reading, taken: set[str] | None =
                     reading.offered += inner
                     continue
                 tools.append(tool_from_wire(wire, reading))
-            case _ if (own := built_in(wire)) is not None:
-                another = own.name in taken  # a tool has its name
+            case _ if (built_in_tool := built_in(wire)) is not None:
+                another = built_in_tool.name in taken  # a tool has its name
                 tools.append(_of_provider(wire, reading) if another else tool_from_wire(wire, reading))
-                taken.add(own.name)
+                taken.add(built_in_tool.name)
             case _:
                 tools.append(tool_from_wire(wire, reading))
         reading.offered.append(wire)
@@ -404,8 +404,8 @@ def declared_from_wire(items: list[Wire], body: Wire, reading: Reading) -> list[
     if len(taken) != len(names):
         return None
     for wire in among if isinstance(among, list) else ():
-        if (own := built_in(wire)) is not None:
-            taken.add(own.name)
+        if (built_in_tool := built_in(wire)) is not None:
+            taken.add(built_in_tool.name)
     tools: list[Tool] = []
     for position, item in enumerate(items):
         found = tools_from_wire(item["tools"], reading, taken)
@@ -421,7 +421,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         if kind == "function":
             read = read_item(_FUNCTION, tool, {}, reading)
             if "strict" not in tool:
-                keep_spelt(read, {**_UNSAID}, reading.endpoint)
+                keep_spellings(read, {**_NOT_WRITTEN}, reading.endpoint)
             elif read.get("strict") and not can_be_enforced(read.get("input_schema")):
                 reading.unusual = True
             return read
@@ -437,7 +437,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return _of_provider(tool, reading)
 
 
-_UNSAID: Final[Spelt] = {"/strict": {"written": written_is(False)}}
+_NOT_WRITTEN: Final[Spellings] = {"/strict": {"written": written_is(False)}}
 """A function that says nothing of `strict`."""
 
 
@@ -460,7 +460,7 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
         writing.report_refused("tool_choice", choice)
     elif (fitted := fitted_choice(choice, writing)) is not None:
         nameless = [tool.get("type") for tool in body.get("tools", ()) if "name" not in tool]
-        body["tool_choice"] = _spelt_choice(fitted, nameless)
+        body["tool_choice"] = _encoded_choice(fitted, nameless)
 
 
 def _declares(items: str | list[Wire]) -> bool:
@@ -468,7 +468,7 @@ def _declares(items: str | list[Wire]) -> bool:
     return bool(items) and isinstance(items, list) and items[0].get("type") == _ADDITIONAL
 
 
-def _spelt_choice(fitted: dict[str, Any], nameless: list[Any]) -> Any:
+def _encoded_choice(fitted: dict[str, Any], nameless: list[Any]) -> Any:
     """The choice in the words of the wire; tools that are `nameless` there are chosen by their type."""
     match fitted["type"]:
         case "tool":

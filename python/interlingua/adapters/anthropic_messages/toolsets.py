@@ -1,0 +1,278 @@
+"""
+Sets of tools, for which one definition stands (spec/adapters/anthropic_messages.md#anthropic-messages-toolsets).
+
+In canonical form each tool of a set is a function, called by the set, two underscores and its name there. A call says the set
+beside its name, and so does what answers it.
+"""
+
+from typing import Any, Final
+
+from interlingua.adapters import _built_in as built_in
+from interlingua.adapters._built_in import DEFINITION, TOOLSET
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._items import Row, read_item
+from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
+from interlingua.adapters._tools import BESIDE, Of, Tool
+from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
+from interlingua.adapters.anthropic_messages.tables import Writing
+from interlingua.canonical.loss import Path
+
+Item = dict[str, Any]
+NAME: Final = "toolset_name"
+"""The member with which calls and their results name a set."""
+_BETWEEN: Final = "__"
+_CONFIGS: Final = "configs"
+_DEFERRED: Final = "defer_loading"
+_OF_MEMBER: Final = frozenset(("name", "description", "input_schema", "provider_state", "cache", *BESIDE))
+"""The members that a tool of a set may have and still be what its definition stands for."""
+_OF_ITS_OWN: Final = ("id", "signature", "fields")
+"""The members of a provider state that no definition of a set holds but for the first of its tools."""
+
+
+class Toolset:
+    """A set of tools: its `kind`, which is its type on the wire, its `name` in calls, and its `members` by canonical name."""
+
+    __slots__ = ("kind", "members", "name", "places", "row")
+
+    def __init__(self, kind: str, entry: Item) -> None:
+        self.kind = kind
+        self.name: str = entry["toolset"]
+        self.members: dict[str, Item] = {joined(self.name, member["name"]): member for member in entry["members"]}
+        self.places = {name: place for place, name in enumerate(self.members)}
+        self.row = Row({"type": kind}, mark=CACHE, beside=(*_OF_MEMBER,))
+
+    def enabled(self, configs: Any) -> list[str]:
+        """The canonical names of the tools that `configs` leave; none where they cannot be read."""
+        if configs is None:
+            configs = NOTHING
+        if not isinstance(configs, dict) or not within(configs, frozenset(m["name"] for m in self.members.values())):
+            return []
+        if not all(_is_config(config) for config in configs.values()):
+            return []
+        return [name for name, member in self.members.items() if _is_enabled(member, configs)]
+
+
+def _is_config(config: Any) -> bool:
+    if config is None:
+        return True
+    if not isinstance(config, dict) or not within(config, _SWITCHES):
+        return False
+    return all(isinstance(switch, (bool, type(None))) for switch in config.values())
+
+
+_SWITCHES: Final = frozenset(("enabled", _DEFERRED))
+
+
+def _is_enabled(member: Item, configs: Any) -> bool:
+    switch = (configs.get(member["name"]) or NOTHING).get("enabled")
+    return bool(member.get("enabled", True) if switch is None else switch)
+
+
+def joined(toolset: str, member: str) -> str:
+    """The canonical name of a tool of a set."""
+    return toolset + _BETWEEN + member
+
+
+SETS: Final = {kind: Toolset(kind, entry) for kind, entry in built_in.entries("anthropic_messages") if TOOLSET in entry}
+"""By their types on the wire."""
+_NAMES: Final = frozenset(toolset.name for toolset in SETS.values())
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def functions(definition: Wire, taken: set[str], reading: Reading) -> list[Tool]:
+    """The tools for which the definition of a set stands; none for any other, and for one that has to stay whole.
+
+    `taken` are the names of the other tools. A set stays whole where one of these has its name, or that of one of its tools.
+    """
+    kind = definition.get("type")
+    toolset = SETS.get(kind) if isinstance(kind, str) else None
+    if toolset is None or "name" in definition or toolset.name in taken:
+        return []
+    configs = definition.get(_CONFIGS)
+    names = toolset.enabled(configs)
+    if not taken.isdisjoint(names):
+        return []
+    tools: list[Tool] = []
+    for name in names:
+        state = reading.state(encoding={TOOLSET: toolset.kind})
+        member = toolset.members[name]
+        function = {"name": name, "description": member["description"], "input_schema": dict(member["input_schema"])}
+        tools.append({**function, "provider_state": state})
+    if tools:
+        taken.update(names)
+        others = definition
+        if _CONFIGS in definition and not _says_more(configs):
+            others = {name: value for name, value in definition.items() if name != _CONFIGS}
+            keep_spelling(tools[0]["provider_state"], DEFINITION, {_CONFIGS: configs})
+        if "cache_control" in definition:
+            reading.unusual = True
+        read_item(toolset.row, others, tools[0], reading)
+        if "cache" in tools[0]:  # it stands behind the whole set
+            tools[-1]["cache"] = tools[0].pop("cache")
+    return tools
+
+
+def _says_more(configs: Any) -> bool:
+    """Whether they say more than which tools there are."""
+    return any(config and config.get(_DEFERRED) is not None for config in (configs or NOTHING).values())
+
+
+def read_name(raw: Any, call: Item, reading: Reading) -> None:
+    """Takes the set of a call. Raises `TypeError` for one that is not known."""
+    if not isinstance(raw, str) or raw not in _NAMES:
+        raise TypeError(NAME)
+    if "name" in call:
+        call["name"] = joined(raw, call["name"])
+        keep_spelling(call["provider_state"], TOOLSET, raw)
+        reading.toolsets[call["provider_state"]["id"]] = raw
+
+
+def without_name(result: Wire, reading: Reading) -> Wire:
+    """A result without the set that its call names."""
+    called = reading.toolsets.get(result["tool_use_id"])
+    if called is None:
+        return result
+    if result.get(NAME) != called:
+        reading.unusual = True
+        return result
+    return {name: value for name, value in result.items() if name != NAME}
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def find_sets(tools: list[Tool], writing: Writing) -> dict[int, tuple[int, ...]]:
+    """The tools that go as a set: the positions of all of them, by that of the first.
+
+    They follow one another in the order of the set, and are what its definition stands for.
+    """
+    found: dict[int, tuple[int, ...]] = {}
+    kinds: set[str] = set()
+    position = 0
+    while position < len(tools):
+        toolset = _set_of(tools[position], writing)
+        run: list[int] = []
+        if toolset is not None and toolset.kind not in kinds and all(tool["name"] != toolset.name for tool in tools):
+            place = -1
+            for at in range(position, len(tools)):
+                if not _is_still(tools[at], toolset, writing, first=at == position):
+                    break
+                if toolset.places[tools[at]["name"]] <= place:
+                    break
+                place = toolset.places[tools[at]["name"]]
+                run.append(at)
+        if toolset is not None and run:
+            kinds.add(toolset.kind)
+            found[position] = tuple(run)
+            for at in run:
+                name = tools[at]["name"]
+                writing.members[name] = (toolset.name, toolset.members[name]["name"])
+        position += len(run) or 1
+    return found
+
+
+def _set_of(tool: Tool, writing: Writing) -> Toolset | None:
+    kind = writing.encoding_of(tool).get(TOOLSET) if "provider_state" in tool else None
+    return SETS.get(kind) if isinstance(kind, str) else None
+
+
+def _is_still(tool: Tool, toolset: Toolset, writing: Writing, *, first: bool) -> bool:
+    """Whether a tool is what the definition of its set stands for. The first one holds what that says besides."""
+    member = toolset.members.get(tool["name"])
+    if member is None or _set_of(tool, writing) is not toolset or not within(tool, _OF_MEMBER):
+        return False
+    if (tool.get("kind") or "function") != "function":
+        return False
+    if tool.get("description") != member["description"] or tool.get("input_schema") != member["input_schema"]:
+        return False
+    if first:
+        return bool(toolset.enabled(_configs(tool, writing)))
+    return tool["provider_state"].keys().isdisjoint(_OF_ITS_OWN)
+
+
+def _configs(tool: Tool, writing: Writing) -> Any:
+    kept = writing.encoding_of(tool).get(DEFINITION) or writing.owned(tool).get("fields") or NOTHING
+    return kept.get(_CONFIGS)
+
+
+def set_to_wire(tools: list[Tool], run: tuple[int, ...], writing: Writing) -> Wire:
+    """The definition that stands for tools of a request; those of its tools that are not among them are disabled."""
+    first = tools[run[0]]
+    toolset = SETS[writing.encoding_of(first)[TOOLSET]]
+    bare = {name: value for name, value in first.items() if name != "cache"}
+    wire = item_to_wire(toolset.row, bare, writing, ("tools", run[0]))
+    encoding = writing.encoding_of(first)
+    wire.update(encoding.get(DEFINITION) or NOTHING)
+    configs = dict(wire.get(_CONFIGS) or NOTHING)
+    present = {tools[position]["name"] for position in run}
+    for name, member in toolset.members.items():
+        if (name in present) != _is_enabled(member, configs):
+            configs[member["name"]] = {**(configs.get(member["name"]) or NOTHING), "enabled": name in present}
+            wire[_CONFIGS] = configs
+    for position in run:
+        cache = tools[position].get("cache")
+        if cache is None:
+            continue
+        if position == run[-1]:
+            writing.mark(wire, cache, ("tools", position))
+        else:
+            message = "a set of tools is marked behind its last tool"
+            writing.loss.drop(("tools", position, "cache"), "cache_hint", "weakened", message)
+    return wire
+
+
+def report_expanded(tools: list[Tool], wires: list[Wire], of: Of, writing: Writing) -> None:
+    """Reports the definitions of sets that were kept whole: they are read back as the tools for which they stand."""
+    taken: set[str] | None = None
+    for wire, positions in zip(wires, of, strict=True):
+        if tools[positions[0]].get("kind") != "provider" or wire.get("type") not in SETS:
+            continue
+        if taken is None:
+            taken = {wire["name"] for wire in wires if type(wire.get("name")) is str}
+            taken.update(writing.members)
+        message = "the tool is read back as what its definition says"
+        reported = ("unsupported_value", "representation", message)
+        path: Path = ("tools", positions[0])
+        for number, function in enumerate(functions(wire, taken, writing.reader())):
+            if (fields := function.pop("provider_state").get("fields")) is not None:
+                function["provider_state"] = writing.endpoint.state(fields=fields)
+            if number == 0:
+                writing.loss.replace(path, function, *reported)
+            else:
+                new: Path = (f"{wire['type']}_{number}",)
+                writing.loss.replace(new, function, *reported)
+                writing.loss.move(new, ("tools", positions[0] + 1), *reported)
+
+
+def as_function(tool: Tool, writing: Writing, path: Path) -> Tool:
+    """A tool of a set that goes as a function like any other, without what the definition of the set says besides."""
+    if TOOLSET not in writing.encoding_of(tool):
+        return tool
+    state: Item = tool["provider_state"]
+    report_replayable_state(state, writing.loss, path, fields=True)
+    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
+
+
+def called(call: Item, writing: Writing) -> tuple[str, str] | None:
+    """The set that a call names, and the name within it: where its tool goes as one of a set, or the client that is answered
+    offered it so, or the call came so and no function has its name."""
+    name: str = call["name"]
+    if (member := writing.members.get(name)) is not None:
+        return member
+    offered = writing.endpoint.spellings.get(name)
+    if offered is not None and (toolset := SETS.get(offered.get(TOOLSET) or "")) is not None:
+        return toolset.name, name[len(toolset.name) + len(_BETWEEN) :]
+    came: Any = writing.encoding_of(call).get(TOOLSET)
+    if not isinstance(came, str) or came not in _NAMES or not name.startswith(came + _BETWEEN):
+        return None
+    if offered is not None or any(tool["name"] == name for tool in writing.source.get("tools") or ()):
+        return None
+    within_set = name[len(came) + len(_BETWEEN) :]
+    return (came, within_set) if within_set and writing.tool_name(within_set) == within_set else None
+
+
+def write_call_name(call: Item, writing: Writing, path: Path) -> str:
+    """The name of a call on the wire."""
+    of_set = called(call, writing)
+    return writing.written_tool_name(call["name"], path) if of_set is None else of_set[1]
