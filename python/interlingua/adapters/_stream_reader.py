@@ -285,22 +285,25 @@ class Answer:
         self.last: Event | None = None
         self._held: list[Event] = []
 
-    def take(self, frame: Any) -> None:
-        """Takes a frame. Most go on with a text, and say nothing else."""
+    def take(self, frame: Any) -> Event | None:
+        """Takes a frame. Gives the one event of a frame that goes on with a text and says nothing else, as most do."""
         repeated = self.due.repeated
         if repeated is not None:
             part, repetition = repeated
             if text := repetition.text(frame.data):
                 part.pieces.append(text)
-                self.due.events.append({"type": "text_delta", "index": part.index, "text": text})
-                if repetition.beside is not None:
-                    self.count(repetition.beside)
-                return
+                event: Event = {"type": "text_delta", "index": part.index, "text": text}
+                if repetition.beside is None:
+                    return event
+                self.due.events.append(event)
+                self.count(repetition.beside)
+                return None
         data = frame.data.strip()
         if data == DONE:
             self.mark()
         elif data:
             self.patch(json.loads(data), frame)
+        return None
 
     def patch(self, data: Any, frame: Any) -> None:
         """Takes the data of a frame."""
@@ -458,14 +461,18 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
     calls, due = AnswerCalls(), answer.due
     frame = yield []
     while answer.last is None:
+        event: Event | None = None
         try:
             if frame is None:
                 answer.finish()
             else:
-                answer.take(frame)
+                event = answer.take(frame)
         except UNREADABLE:
             due.events = []
             answer.unreadable()
+        if event is not None:
+            frame = yield [event]
+            continue
         events = due.events
         due.events = []
         if answer.late:
@@ -506,20 +513,19 @@ class Repetition:
         """From a frame's data, the path to the text in what it decodes to, and the name of the member."""
         self._before = self._between = self._after = ""
         self.beside: Any = None
-        before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
         between, other = "", ""
         try:
+            before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
             if beside:
                 between, after = _around(beside, after)
                 other = f'"{_OTHER}"'
             # another text in this place is read as the text: it is the place, and not one that looks like it
             read = json.loads(f'{before}"{_OTHER}"{between}{other}{after}')
-            known = quoted != "" and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER)
+            if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
+                self._before, self._after = before + '"', after if beside else '"' + after
+                self._between = '"' + between if beside else ""
         except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
-            known = False
-        if known:
-            self._before, self._after = before + '"', after if beside else '"' + after
-            self._between = '"' + between if beside else ""
+            pass  # none is like it
 
     def text(self, data: str) -> str | None:
         """The text of a frame's data; None when the frame has to be decoded."""

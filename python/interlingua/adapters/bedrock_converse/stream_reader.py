@@ -41,7 +41,7 @@ class _Answer(ClaudeAnswer):
         super().__init__(endpoint, ids)
         self.stopped = False
 
-    def take(self, frame: Frame) -> None:
+    def take(self, frame: Frame) -> Event | None:
         """Takes a message."""
         if frame.kind == DAMAGED:
             self.unreadable()
@@ -49,6 +49,7 @@ class _Answer(ClaudeAnswer):
             self.fail(in_band(frame.event, frame.data, self.endpoint))
         else:
             self.patch(json.loads(frame.data), frame)
+        return None
 
     def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event."""

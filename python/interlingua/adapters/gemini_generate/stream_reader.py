@@ -72,7 +72,13 @@ class _Answer(Answer):
             part = choice.take(candidate)
         if _USAGE in chunk:
             self.count(chunk[_USAGE])
-            if part is not None and len(candidates) == 1 and 0 in self.choices and len(self.choices) == 1 and chunk is data:
+            if (
+                part is not None
+                and len(candidates) == 1
+                and 0 in self.choices
+                and len(self.choices) == 1
+                and chunk is data
+            ):
                 self.repeats(part, frame, "candidates", 0, "content", "parts", 0, "text", beside=_USAGE)
 
     def count(self, usage: Any) -> None:

@@ -8,7 +8,7 @@ last one: without it the answer broke off.
 from typing import Any, ClassVar, Final
 
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, patch_members
+from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
@@ -73,7 +73,7 @@ class _Answer(Answer):
         patch_members(self.message, message, _STREAMED)
 
     def _grow(self, kind: str, text: Any) -> None:
-        if text:
+        if text and string(text):
             begun: Wire = {"type": kind, "text": ""}
             if kind == "thinking":
                 begun["provider_state"] = self.endpoint.state()

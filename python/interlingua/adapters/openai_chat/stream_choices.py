@@ -35,28 +35,29 @@ _LEGACY_LANE: Final = 6
 
 _AROUND: Final = frozenset(("index", "delta", "message", "finish_reason", "logprobs", "usage"))
 """Members of a choice that are not the provider's own."""
+_PADDING: Final = ("obfuscation", "p", "padding", "channel")
 _APART: Final = frozenset(
-    (*TEXTS, DETAILS, "role", "content", "refusal", "tool_calls", "function_call", "audio", "thinking_blocks")
-    + ("obfuscation", "p", "padding", "channel")
+    (*TEXTS, *_PADDING, DETAILS, *"role content refusal tool_calls function_call audio thinking_blocks".split())
 )
 """Members of a delta that are patched by themselves, and padding."""
-_LISTS: Final = ("annotations", "images", "content", "refusal")
-"""Lists that come in pieces: of a message, and of its log probabilities."""
+_LISTS: Final = ("annotations", "images")
+"""Lists that come in pieces."""
 _BODIES: Final = ("text", "summary", "data", "transcript")
 """The texts of details and of sounds."""
 
 
 class Call(Part):
     """A call that is being streamed. `raw` are its members, `inner` those of its function, the argument text is in pieces.
-    Before it begins its index is -1; `key` is its number, if it has one."""
+    Before it begins its index is -1; `key` is its number, if it has one. `whole` says that the arguments came as an object."""
 
-    __slots__ = ("canonical", "inner", "legacy")
+    __slots__ = ("canonical", "inner", "legacy", "whole")
 
     def __init__(self, number: int | None, *, legacy: bool = False) -> None:
         super().__init__("call", {}, -1, number)
         self.legacy = legacy
         self.inner: Wire = {}
         self.canonical = ""
+        self.whole = False
 
     @property
     def name(self) -> str:
@@ -84,7 +85,9 @@ class Call(Part):
                     pass
                 case "id":
                     known = raw.get("id")
-                    if isinstance(value, str) and not (known and (not value or (self.has_begun() and not self.is_whole()))):
+                    if isinstance(value, str) and not (
+                        known and (not value or (self.has_begun() and not self.is_whole()))
+                    ):
                         raw["id"] = value
                 case "type":
                     if isinstance(value, str) and value and not self.has_begun():
@@ -185,8 +188,10 @@ class Calls:
         for name, value in inner.items():
             if name not in ("arguments", "input") and value is not None and not (name == "name" and not value):
                 call.inner[name] = value
-        if isinstance(arguments, dict):  # behind a whole object nothing follows
-            arguments = "" if call.pieces else arguments_text(arguments)
+        if call.whole:
+            return  # behind a whole object nothing follows
+        if isinstance(arguments, dict):
+            call.whole, arguments = True, arguments_text(arguments)
         if isinstance(arguments, str):
             call.pieces.append(arguments)
         if call.has_begun():
@@ -250,10 +255,12 @@ class Choice(Blocks):
             self._patch(delta)
         elif isinstance(message := wire.get("message"), dict):
             self._patch(self._news(message))
-        patch_members(self.rest, wire, _AROUND)
+        for name, value in wire.items():
+            if value is not None and name not in _AROUND:
+                patch_members(self.rest, {name: value})
         if isinstance(logprobs := wire.get("logprobs"), dict):
             self.logprobs = self.logprobs or {}
-            patch_members(self.logprobs, logprobs, (), _LISTS)
+            patch_members(self.logprobs, logprobs, (), logprobs)
         finish = wire.get("finish_reason")
         if isinstance(finish, str) and finish:
             self.finish = finish
@@ -264,9 +271,8 @@ class Choice(Blocks):
         known, news = self._message(), dict(message)
         for name, value in message.items():
             before = known.get(name)
-            if isinstance(value, str) and isinstance(before, str) and value.startswith(before):
-                news[name] = value[len(before) :]
-            elif isinstance(value, list) and isinstance(before, list):
+            text = isinstance(value, str) and isinstance(before, str) and value.startswith(before)
+            if before is not None and (text or (isinstance(value, list) and isinstance(before, list))):
                 news[name] = value[len(before) :]
         return news
 
@@ -278,16 +284,20 @@ class Choice(Blocks):
                     self._patch_detail(item)
         said = ""
         for name, value in delta.items():
-            if name in TEXTS and isinstance(value, str):
-                if value and not self.worded and value != said:  # both members of plain reasoning may say the same
-                    self._stream("thinking", _PLAIN_LANE, value, {"member": name})
-                    said = value
-                self._add(name, value)
+            if name not in TEXTS:
+                continue
+            if not isinstance(value, str):
+                self.members.setdefault(name, value)
+                continue
+            if value and not self.worded and value != said:  # both members of plain reasoning may say the same
+                self._stream("thinking", _PLAIN_LANE, value, {"member": name})
+                said = value
+            self._add(name, value)
         self._patch_members(delta)
         self._content(delta.get("content"))
         if "refusal" in delta:
-            refusal = delta["refusal"]
-            self._add("refusal", refusal if isinstance(refusal, str) else "")
+            refusal = delta["refusal"] if isinstance(delta["refusal"], str) else ""
+            self._add("refusal", refusal)
             if refusal:
                 self._stream("refusal", _REFUSAL_LANE, refusal)
         for call in delta.get("tool_calls") or ():

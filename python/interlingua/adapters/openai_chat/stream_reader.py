@@ -67,30 +67,31 @@ class _Answer(Answer):
                 if number not in present:
                     self.choices[number].close()
                     self.unclosed.discard(number)
+        part: Part | None = None
         for wire in choices:
             number = wire.get("index")
             choice: Choice = self.choice(number if type(number) is int and number >= 0 else 0)
             choice.take(wire)
+            part = self._going_on(choice, wire)
             if choice.finish is not None:
                 self.unclosed.add(choice.number)
                 self.due.repeated = None
         usage = data.get("usage")
         self.count(usage or _usage_elsewhere(data))
-        if len(choices) == 1 and (part := self._going_on(choices[0])) is not None:
+        if part is not None and len(choices) == 1:
             self.repeats(part, frame, "choices", 0, "delta", "content", beside="usage" if usage else "")
 
-    def _going_on(self, wire: Wire) -> Part | None:
-        """The text of the first choice that goes on, where a chunk says nothing else."""
-        choice, delta = self.choices.get(wire.get("index") or 0), wire.get("delta")
-        if choice is None or choice.number or choice.parts is not None or self.late or self.unclosed:
+    def _going_on(self, choice: Choice, wire: Wire) -> Part | None:
+        """The text that goes on, where what a chunk says of the first choice is nothing else."""
+        delta = wire.get("delta")
+        if choice.number or choice.parts is not None or self.late or choice.finish is not None:
             return None
         if not isinstance(delta, dict) or not within(wire, _PLAIN_CHOICE) or wire.get("logprobs") is not None:
             return None
         for name, value in delta.items():
             if value is not None and name != "content" and name != "role":
                 return None
-        part: Part | None = choice.goes_on("text")
-        return part
+        return choice.goes_on("text")
 
     def opened(self, number: int) -> Choice:
         """A choice begins. Ids of calls are its own."""

@@ -38,7 +38,19 @@ class _Item:
     """An item of the answer: how it began, and its parts by their numbers. `announced` are the numbers of parts that were said
     to begin, `last` the part of the last piece of reasoning. `hidden`: its arguments come when they are whole."""
 
-    __slots__ = ("announced", "before", "canonical", "done", "hidden", "kind", "last", "number", "parts", "takes_parts", "wire")
+    __slots__ = (
+        "announced",
+        "before",
+        "canonical",
+        "done",
+        "hidden",
+        "kind",
+        "last",
+        "number",
+        "parts",
+        "takes_parts",
+        "wire",
+    )
 
     def __init__(self, number: int, wire: Wire, before: "_Item | None") -> None:
         self.number = number
@@ -423,4 +435,3 @@ def _so_far(begun: Block, text: str) -> Block:
     if begun["type"] == "tool_use":
         return call_so_far(begun, text)
     return {**begun, "text": text} if begun["type"] in _PROSE else begun
-
