@@ -89,7 +89,6 @@ def summary(loss: list[Data]) -> list[tuple[str, str, str]]:
         ({"messages": [user(text("a"), {"type": "text"})]}, "/messages/0/content/1"),
         ({"messages": [assistant(text("a"), {"type": "tool_use", "id": "a"})]}, "/messages/0/content/1"),
         ({"messages": [assistant({"type": "thinking", "thinking": 1})]}, "/messages/0/content/0"),
-        ({"messages": [user({"type": "image", "source": {"type": "url", "url": 7}})]}, "/messages/0/content/0"),
         ({"messages": [user({"type": "tool_result", "content": "x"})]}, "/messages/0/content/0"),
         ({"messages": [user({**RESULT, "is_error": "yes"})]}, "/messages/0/content/0"),
         ({"messages": [user({**RESULT, "content": [None]})]}, "/messages/0/content/0"),

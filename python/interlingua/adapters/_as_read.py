@@ -145,10 +145,11 @@ def _value(request: Request, member: str, adapter: str) -> Any:
 class AsRead:
     """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
 
-    `same_origin`: it was read from this wire. `same_model`: and it goes to the model that it was written for.
+    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that it was
+    written for.
     """
 
-    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "same_model", "same_origin")
+    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
@@ -158,9 +159,11 @@ class AsRead:
         self._read: Mapping[str, Any] = NOTHING
         self._odd: Mapping[str, Any] = NOTHING
         self.same_origin = self.same_model = state is not None and endpoint.owns(state)
+        self.encoding: Mapping[str, Any] = NOTHING
         encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
         if type(encoding) is not dict:
             return
+        self.encoding = encoding
         read, odd = encoding.get("read"), encoding.get("odd")
         if type(odd) is dict:
             self._odd = odd

@@ -16,14 +16,16 @@ from interlingua.adapters._kit import (
     Wire,
     arguments_text,
     parse_arguments,
-    report_foreign_state,
+    report_lost_state,
     report_replayable_state,
     severity_of,
     within,
 )
+from interlingua.adapters._spelling import ABSENT as NEVER_CAME
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
@@ -167,17 +169,18 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
+def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
     """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
-    it has none.
+    it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
+    are unusual.
 
     Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
-    if row.plain and _read_plain(row, wire, item):
+    if row.plain and spellings is None and _read_plain(row, wire, item):
         return item
-    fields = _read_members(row, wire, item, reading)
+    fields = _read_members(row, wire, item, reading, spellings, "")
     if fields:
         encoding: Item = {}
         if row.mark is not None:
@@ -213,8 +216,8 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
-    """Reads by a row; gives the members that it does not name."""
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str) -> Item:
+    """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
     read = 0
     for name, value in row.tag.items():
         given = wire.get(name, ABSENT)
@@ -234,13 +237,19 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
         if raw is ABSENT:
             if member.needed:
                 raise KeyError(name)
-            reading.unusual = reading.unusual or member.always
+            if member.always and member.null and spellings is not None:
+                spellings[f"{place}/{name}"] = {"word": NEVER_CAME}
+            else:
+                reading.unusual = reading.unusual or member.always
             continue
         read += 1
         if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            reading.unusual = True
+            if spellings is not None:
+                spellings[f"{place}/{name}"] = {"raw": None}
+            else:
+                reading.unusual = True
         elif member.row is not None:
             if type(raw) is not dict:
                 if member.soft:
@@ -250,22 +259,31 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
                     raise TypeError(name)
                 raw = {member.alone: raw}
                 reading.unusual = True
-            if left := _read_members(member.row, raw, item, reading):
+            if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
                 fields[name] = left
             reading.unusual = reading.unusual or (member.optional and not raw)
-        elif member.soft and not _understands(member, raw, reading):
-            fields[name] = raw
         else:
-            _read_value(member, raw, item, reading)
+            try:
+                if member.kind is None:
+                    member.read(raw, item, reading)
+                else:
+                    _read_value(member, raw, item, reading)
+            except (KeyError, TypeError):
+                if not member.soft:
+                    raise
+                fields[name] = raw
+                continue
             reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
             if name in row.wire:
                 continue
-            if raw is None:
-                reading.unusual = True
-            else:
+            if raw is not None:
                 fields[name] = raw
+            elif spellings is not None:
+                spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            else:
+                reading.unusual = True
     return fields
 
 
@@ -317,7 +335,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
         if not same_origin:
-            report_foreign_state(item, writing.endpoint, writing.loss, path)
+            report_lost_state(state, writing.loss, path)
         elif not row.signed:
             report_replayable_state(state, writing.loss, path)
     if not within(item, row.canonical):
@@ -374,7 +392,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
                 covered_paths += branches
                 found_place = True
                 continue
-        elif name not in wire and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
+        elif wire.get(name) is None and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
             wire[name] = value
             found_place = True
             continue

@@ -1,6 +1,5 @@
 """What adapters share: two-way tables, ids, provider state, and one place where a malformed wire becomes a typed error."""
 
-import hashlib
 import re
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
@@ -10,7 +9,6 @@ from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, Path, pointer
-from interlingua.canonical.state_in_ids import carries_state
 from interlingua.canonical.types import Response
 
 Wire = dict[str, Any]
@@ -313,64 +311,6 @@ def report_foreign_option(adapter: str, name: str, value: Any, loss: Loss, messa
     else:
         severity = "representation" if _has_no_effect(adapter, name, value) else "weakened"
         loss.drop(where, "foreign_options", severity, message)
-
-
-# ---------------------------------------------------------------------------------------------- tool ids
-
-
-class WireIds:
-    """Wire ids for the canonical ids of one request: the provider's own where there is one, else derived; no collisions.
-
-    `grammar` is the regular expression that a wire id must match, `prefix` begins derived ids.
-    A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
-    """
-
-    _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-    def __init__(self, grammar: re.Pattern[str], prefix: str, length: int | None = None) -> None:
-        self._grammar = grammar
-        self._prefix = prefix
-        self._length = length
-        self._wire: dict[str, str] = {}
-        self._taken: set[str] = set()
-
-    def call(self, block: dict[str, Any], endpoint: Endpoint) -> str:
-        """The wire id of a call, remembered for its result."""
-        canonical: str = block["id"]
-        if canonical in self._wire:
-            return self._wire[canonical]
-        known_id = state_of(block, endpoint).get("id")
-        # an id that a provider repeats in a later turn is its own affair and goes back as it came
-        wire_id = (
-            known_id
-            if known_id is not None and (self._grammar.match(known_id) or carries_state(known_id, endpoint))
-            else self._derive(canonical)
-        )
-        self._taken.add(wire_id)
-        self._wire[canonical] = wire_id
-        return wire_id
-
-    def result(self, canonical: str) -> str:
-        """The wire id of the call that a result answers."""
-        wire_id = self._wire.get(canonical)
-        if wire_id is None:
-            self._wire[canonical] = wire_id = self._derive(canonical)
-        return wire_id
-
-    def _derive(self, canonical: str) -> str:
-        if self._length is None:
-            return self._prefix + canonical.removeprefix("tu_")
-        for attempt in range(1_000):
-            digest = hashlib.sha256(f"{canonical}\0{attempt}".encode()).digest()
-            number = int.from_bytes(digest, "big")
-            wire_id = ""
-            for _ in range(self._length):
-                number, digit = divmod(number, len(self._DIGITS))
-                wire_id += self._DIGITS[digit]
-            if wire_id not in self._taken:
-                self._taken.add(wire_id)
-                return wire_id
-        raise InvalidRequest("the target's grammar has no more room for tool ids")
 
 
 # ---------------------------------------------------------------------------------------------- errors

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Collection, Container, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import parse_data_uri, report_unknown
-from interlingua.adapters._writing import Writing
+from interlingua.adapters._items import ABSENT, Member, Reading, Row, read_item
+from interlingua.adapters._kit import Wire, parse_data_uri, report_unknown
+from interlingua.adapters._writing import Refused, Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 
@@ -160,30 +161,63 @@ def located(block: Block) -> Medium:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def with_source(item: Block, endpoint: Endpoint) -> Block:
-    """A medium that was read by rows, in which the data of its source is a member of the name of its kind. Raises TypeError
-    for one without."""
-    kind = next((kind for kind in (BYTES, WEB, FILE, TEXT) if kind in item), None)
-    if kind is None:
-        raise TypeError("source")
-    item["source"] = {"kind": kind, "data": item.pop(kind)}
+def source_of(kind: str, data: Any, endpoint: Endpoint) -> Block:
+    """Where a medium is, as it was read; a file is one of the provider."""
+    source = {"kind": kind, "data": data}
     if kind == FILE and endpoint.provider is not None:
-        item["source"]["provider"] = endpoint.provider
-    return item
+        source["provider"] = endpoint.provider
+    return source
+
+
+def source(name: str, kind: str) -> Member:
+    """A member that holds the data of one kind of source."""
+
+    def read(raw: Any, block: Block, reading: Any) -> None:
+        if type(raw) is not str or "source" in block or (kind == BYTES and not (raw and may_be_base64(raw))):
+            raise TypeError(name)
+        block["source"] = source_of(kind, raw, reading.endpoint)
+
+    return Member(name, ("source",), read, lambda block, _, __: data_of_kind(block, kind))
+
+
+def data_of_kind(block: Block, kind: str) -> Any:
+    """The data of a source of this kind; `ABSENT` for a source of another one."""
+    return block["source"]["data"] if block["source"]["kind"] == kind else ABSENT
+
+
+def read_medium(row: Row, wire: Wire, block: Block, reading: Reading) -> Block:
+    """A medium, into a block that has its type. Raises `TypeError` or `KeyError` for one that is not shaped as documented: it is
+    kept whole."""
+    read_item(row, wire, block, reading)
+    if "source" not in block:
+        raise TypeError("source")
+    reading.unusual = reading.unusual or not _is_usual(block, reading.endpoint)
+    return block
+
+
+def _is_usual(block: Block, endpoint: Endpoint) -> bool:
+    """Whether a medium is surely taken from where it is: bytes of a type that all wires take, or an address."""
+    source, media_type = block["source"], block.get("media_type")
+    if source["kind"] == BYTES:
+        return bool(source["data"]) and media_type in _USUAL_TYPES
+    return source["kind"] == WEB and media_type is None and is_fetched(source["data"], block["type"], endpoint)
+
+
+_USUAL_TYPES: Final = frozenset(("image/png", "image/jpeg", "image/webp", "application/pdf"))
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def model_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
-    """Code and message for a medium that the model, or the provider, is known not to take."""
+def refuse_kind(block: Block, writing: Writing) -> None:
+    """Raises `Refused` for a medium that the model, or the provider, is known not to take."""
     kind: str = block["type"]
     if writing.refuses(KINDS[kind], kind):
-        return "unsupported_model", f"the model takes no {kind}"
+        raise Refused("unsupported_model", f"the model takes no {kind}")
     taken = writing.known(kind).get("accepted_image_media_types") if kind == "image" else None
-    if taken is not None and "media_type" in block and block["media_type"] not in taken:
-        return "unsupported_source", "the model does not take this media type"
-    return None
+    declared = bare_type(block.get("media_type") or "/*")
+    if taken is not None and not declared.endswith("/*") and ALIASES.get(declared, declared) not in taken:
+        raise Refused("unsupported_source", "the model does not take this media type")
 
 
 def is_file_id(data: str) -> bool:
@@ -191,34 +225,35 @@ def is_file_id(data: str) -> bool:
     return _FILE_ID.fullmatch(data) is not None
 
 
-def source_refused(
+def refuse_source(
     block: Block,
     medium: Medium,
     taken: Collection[str],
     writing: Writing,
     is_file: Callable[[str], bool] = is_file_id,
-) -> str | None:
-    """Why a wire does not take a medium from where it is; None where it does. `taken` are the kinds of source that it takes of
+) -> None:
+    """Raises `Refused` for a medium that a wire does not take from where it is. `taken` are the kinds of source that it takes of
     such a medium, `is_file` tells whether a text is the id of one of its files."""
     kind: str = block["type"]
     match medium.kind:
         case "file_ref":
-            return "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
+            why = "a file of the workspace cannot be sent as such; media.resolve makes bytes of it"
         case source if source not in taken or not medium.data:
-            return f"the wire does not take this source of {kind}"
+            why = f"the wire does not take this source of {kind}"
         case "base64" if not _has_ends_of_base64(medium.data):
-            return "the data is no base64"
+            why = "the data is no base64"
         case "url" if not is_fetched(medium.data, kind, writing.endpoint):
-            return "the provider does not fetch this address"
+            why = "the provider does not fetch this address"
         case "file_id" if not (owns_file(block["source"], writing.endpoint) and is_file(medium.data)):
-            return "the provider has no such file"
+            why = "the provider has no such file"
         case _:
-            return None
+            return
+    raise Refused("unsupported_source", why)
 
 
-def report_sent(block: Block, sent: Medium, loss: Loss, path: Path) -> None:
-    """Reports how a medium is written otherwise than it is given: its source, and its media type, which is None where the
-    wire does not say it."""
+def sent_as(block: Block, sent: Medium, loss: Loss, path: Path) -> Block:
+    """A medium as rows write it, with its source and its media type as they are sent; the type is None where the wire does not
+    say it. What is sent otherwise than it is given is reported."""
     source = block["source"]
     report_unknown(source, _BLOCKS if source["kind"] == BLOCKS else _SOURCE, loss, (*path, "source"))
     if sent.kind != source["kind"] or (sent.kind != BLOCKS and sent.data != source.get("data")):
@@ -233,19 +268,16 @@ def report_sent(block: Block, sent: Medium, loss: Loss, path: Path) -> None:
         code = "required_default" if given is None else "unsupported_value"
         message = "the media type in the words of the wire"
         loss.replace((*path, "media_type"), sent.media_type, code, "representation", message)
+    item = {**block, "source": {"kind": sent.kind, "data": sent.data}}
+    if sent.media_type is not None:
+        item["media_type"] = sent.media_type
+    else:
+        item.pop("media_type", None)
+    return item
 
 
 _SOURCE: Final = frozenset(("kind", "data", "provider"))
 _BLOCKS: Final = frozenset(("kind", "content", "provider"))
-
-
-def as_sent(block: Block, sent: Medium) -> Block:
-    """A medium as rows write it: the data of its source is a member of the name of its kind."""
-    item = {name: value for name, value in block.items() if name not in ("source", "media_type")}
-    item[sent.kind] = sent.data
-    if sent.media_type is not None:
-        item["media_type"] = sent.media_type
-    return item
 
 
 # ---------------------------------------------------------------------------------------------- documents that are text

@@ -21,7 +21,7 @@ from interlingua.adapters._kit import (
 )
 from interlingua.adapters._order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
 from interlingua.adapters._spelling import Spellings
-from interlingua.adapters._writing import Writing
+from interlingua.adapters._writing import Refused, Writing
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -100,13 +100,28 @@ def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: P
     report_not_written(item, covered, writing.loss, path)
 
 
-def report_verbatim(block: Block, kind: str, writing: Writing, path: Path, covered: frozenset[str] = OF_OPAQUE) -> None:
-    """Reports what stands around an item that goes back verbatim; `kind` is what the item says of itself."""
+def native_item(
+    block: Block,
+    kind: Any,
+    read: Block | None,
+    writing: Writing,
+    path: Path,
+    covered: frozenset[str] = OF_OPAQUE,
+    *,
+    fields: bool = True,
+) -> Any:
+    """An item of this wire that is kept whole, verbatim; `kind` is what the item says of itself. What stands around it is reported.
+
+    Raises `Refused` for one that says what a canonical block says: `read` is what it is read as, for a caller may put anything in one.
+    """
+    if read is not None and read["type"] != "opaque":
+        raise Refused("unsupported_block", "the item has a canonical form of its own")
     named = block.get("kind")
-    if kind != named:
+    if type(kind) is str and kind != named:
         code = "required_default" if named is None else "name_rewritten"
         writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself says its kind")
-    report_beside(block, covered, writing, path)
+    report_beside(block, covered, writing, path, fields=fields)
+    return block["value"]
 
 
 def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = False) -> None:
@@ -142,19 +157,19 @@ def misplaced(block: Block, path: Path, writing: Writing) -> InvalidRequest:
     return InvalidRequest(why, path=pointer(path), adapter=writing.endpoint.adapter)
 
 
-def no_place(block: Block, writing: Writing) -> tuple[str, str]:
-    """Code and message for a block that has no form where it stands."""
+def no_place(block: Block, writing: Writing) -> Refused:
+    """The report of a block that has no form where it stands."""
     match block["type"]:
         case "opaque":
-            return "foreign_state", "an item of another provider has no form here"
+            return Refused("foreign_state", "an item of another provider has no form here")
         case "thinking" | "redacted_thinking":
             if block.get("provider_state") and not writing.state_of(block):
-                return "foreign_state", "reasoning of another provider is not replayed"
-            return "unsupported_block", "reasoning has no form in this place"
+                return Refused("foreign_state", "reasoning of another provider is not replayed")
+            return Refused("unsupported_block", "reasoning has no form in this place")
         case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
+            return Refused("unsupported_block", f"{kind} has no form in this place")
         case _:
-            return "unknown_block", "a block of a type that this version does not know"
+            return Refused("unknown_block", "a block of a type that this version does not know")
 
 
 def fill(path: Path, text: str, writing: Writing, before: Collection[Block] = ()) -> str:

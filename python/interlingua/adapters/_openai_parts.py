@@ -13,16 +13,13 @@ from interlingua.adapters._media import (
     WEB,
     Medium,
     inline,
-    is_fetched,
-    is_file_id,
     located,
-    report_sent,
+    refuse_source,
     sniff,
-    source_refused,
+    source_of,
 )
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._writing import Writing
-from interlingua.canonical.endpoint import Endpoint
+from interlingua.adapters._writing import Refused, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -36,53 +33,34 @@ def address(name: str, *takes: str) -> Member:
     def read(raw: Any, block: Item, reading: Any) -> None:
         if type(raw) is not str or "source" in block:
             raise TypeError(name)
-        if FILE in takes:
-            block["source"] = {"kind": FILE, "data": raw}
-            if reading.endpoint.provider is not None:
-                block["source"]["provider"] = reading.endpoint.provider
-            return
         found = inline(raw)
-        if (WEB if found is None else BYTES) not in takes:
+        kind = FILE if FILE in takes else WEB if found is None else BYTES
+        if kind not in takes or (kind == WEB and "://" not in raw and not raw.startswith("data:")):
             raise TypeError(name)
-        block["source"] = {"kind": WEB, "data": raw} if found is None else {"kind": BYTES, "data": found[1]}
-        if found is not None:
+        block["source"] = source_of(kind, raw if found is None or kind == FILE else found[1], reading.endpoint)
+        if kind == BYTES and found is not None:
             block["media_type"] = found[0]
 
-    def write(block: Item, writing: Writing, path: Path) -> Any:
-        medium = located(block)
-        return _written(block, medium, writing, path) if medium.kind in takes else ABSENT
+    def write(block: Item, _: Writing, __: Path) -> Any:
+        source = block["source"]
+        if source["kind"] not in takes:
+            return ABSENT
+        return source["data"] if source["kind"] != BYTES else data_uri(block["media_type"], source["data"])
 
     return Member(name, ("source", "media_type"), read, write)
 
 
-def _written(block: Block, medium: Medium, writing: Writing, path: Path) -> str:
-    """The address, the id, or the data URI of a medium."""
+def located_for(block: Block, taken: Collection[str], writing: Writing) -> Medium:
+    """A medium as a wire says it that has its bytes in a data URI. Raises `Refused` for one that is not taken from where it is."""
+    medium = located(block)
+    if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
+        raise Refused("unsupported_source", "this is no type of an image")
+    refuse_source(block, medium, taken, writing)
     if medium.kind != BYTES:
-        report_sent(block, Medium(medium.kind, medium.data, None), writing.loss, path)
-        return medium.data
+        return Medium(medium.kind, medium.data, None)
     media_type = medium.media_type
     media_type = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], medium.data)
-    report_sent(block, Medium(BYTES, medium.data, media_type), writing.loss, path)
-    return data_uri(media_type, medium.data)
-
-
-def address_refused(block: Block, medium: Medium, taken: Collection[str], writing: Writing) -> str | None:
-    """Why a medium is not taken from where it is, by a wire that has its bytes in a data URI."""
-    if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
-        return "this is no type of an image"
-    return source_refused(block, medium, taken, writing)
-
-
-def is_plain(block: Block, endpoint: Endpoint) -> bool:
-    """Whether an image or a document that was read is surely taken from where it is."""
-    source, kind = block["source"], block["type"]
-    match source["kind"]:
-        case "base64":
-            return bool(source["data"]) and (kind != "image" or block["media_type"].startswith("image/"))
-        case "url":
-            return is_fetched(source["data"], kind, endpoint)
-        case _:
-            return is_file_id(source["data"])
+    return Medium(BYTES, medium.data, media_type)
 
 
 DETAILS: Final = frozenset(("auto", "low", "high", "original"))
@@ -111,7 +89,7 @@ def detail(*, soft: bool = False) -> Member:
 
 def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
     name = block.get("name")
-    if name or located(block).kind != BYTES:
+    if name or block["source"]["kind"] != BYTES:
         return ABSENT if name is None else name
     message = "a file that is given by its bytes is refused without a name"
     writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
@@ -152,7 +130,7 @@ class CacheMark:
             encoding["cache"] = name
             del fields[name]
             if name == BREAKPOINT:
-                reading.breakpoints += 1
+                reading.marks += 1
                 if ttl is not None and ttl not in _TTLS:
                     reading.unusual = True
             return

@@ -1,181 +1,126 @@
 """
 Options of a request: a wire's own members that the contract has no word for, as they are written.
 
-Either they are written, and what the contract has a word for is reported as what is read of it (`options_to_wire`); or they are
-laid over what is written, where they are read as options again (`lay_over`).
+A canonical member wins over an option of the same meaning. An option that the contract has a word for, and that no member of
+the request says, is written, and reported as what is read of it.
 """
 
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    is_stored,
-    report_foreign_option,
-    report_foreign_options,
-    stored_elsewhere,
-)
-from interlingua.adapters._members import Members, Rows
-from interlingua.adapters._writing import Item, Writing
+from interlingua.adapters._kit import NOTHING, Wire, is_stored, report_foreign_option, report_foreign_options
+from interlingua.adapters._members import REASONING, Members
+from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Loss, Path
 
 Request = dict[str, Any]
 
-_ALREADY_COVERED: Final = "another member of the request says it already"
-
 
 class Options(NamedTuple):
-    """What a wire says of its options.
+    """What a wire asks of its options.
 
-    `rows` are all members that have a canonical word, `read` reads a body without its messages, and `merged` may hold what the
-    contract has a word for beside other things. `members` alone go to another provider of the wire; None: all do. `needed`
-    names the member beside which alone another one is taken, `said` those beside which another one says nothing more. What an
-    option means depends on the members `beside` it.
+    `read` reads the members of a body, `worded` are all that have a canonical word. `shared` are those that go to another
+    provider of the wire as well; None: all do. `needed` names the member beside which alone another one is taken.
     """
 
-    rows: Rows
-    read: Callable[[Wire, Any], Request]
-    merged: frozenset[str]
-    members: frozenset[str] | None = None
-    needed: Mapping[str, str] = NOTHING
-    covered: Mapping[str, str] = NOTHING
-    beside: tuple[str, ...] = ()
+    read: Callable[[Wire, Any], Members[Any]]
+    worded: Collection[str]
+    shared: Collection[str] | None
+    needed: Mapping[str, str]
 
 
 def options_to_wire(
     request: Request, body: Wire, wire: Options, writing: Writing, carried: Collection[tuple[str, str]] = ()
 ) -> None:
-    """Writes own options, verbatim, and reports those of other wires but for those that are `carried` already.
-
-    An option that the contract has a word for, or that stands beside a member of the request, is written where it can be, and
-    reported as what is read of it.
-    """
+    """Writes own options, verbatim, and reports those of other wires but for those that are `carried` already."""
     endpoint, loss = writing.endpoint, writing.loss
-    silenced: tuple[str, ...] = tuple(endpoint.dialect.get("unsupported") or ())
-    if endpoint.dialect.get("stream_options") is False:
-        silenced += ("stream_options",)
     report_foreign_options(request, endpoint, loss, carried)
+    stays = "provider_state" in request and not writing.same_origin
     for name, value in ((request.get("options") or NOTHING).get(endpoint.adapter) or NOTHING).items():
         path: Path = ("options", endpoint.adapter, name)
-        present = body.get(name)
-        if writing.from_another and wire.members is not None and name not in wire.members:
+        unknown = writing.from_another and wire.shared is not None and name not in wire.shared
+        if unknown or (stays and is_stored(endpoint.adapter, name, value)):
             message = "an option of another provider has no meaning here"
             report_foreign_option(endpoint.adapter, name, value, loss, message)
-        elif name in silenced:
+        elif name in endpoint.dialect.get("unsupported", ()) or endpoint.dialect.get(name) is False:
             loss.drop(path, "unsupported_field", "weakened", "the provider takes no such member")
         elif name in wire.needed and not body.get(wire.needed[name]):
             message = f"without {wire.needed[name]} it says nothing, and is refused"
             loss.drop(path, "combination", "representation", message)
-        elif name in wire.merged and type(value) is dict and type(present) is dict:
-            _add_to_object(name, value, body, path, wire, writing)
-        elif name in wire.merged and type(value) is list and type(present) is list:
-            _add_to_list(name, value, body, path, writing)
-        elif name in body or (wire.covered.get(name) in body and not writing.same_origin):
-            loss.drop(path, "combination", "weakened", _ALREADY_COVERED)
+        elif name in wire.worded:
+            _write_beside(name, value, body, path, wire, writing)
+        elif name in body:
+            loss.drop(path, "combination", "weakened" if value else "representation", _MEMBER_WINS)
         else:
             body[name] = value
-            if name in wire.rows:
-                _report_meaning(name, value, body, path, wire, writing)
 
 
-def _add_to_object(name: str, value: Wire, body: Wire, path: Path, wire: Options, writing: Writing) -> None:
-    """What an option adds to an object that a member of the request is written into. What it says again is left out."""
-    present: Wire = body[name]
-    added = {member: item for member, item in value.items() if member not in present}
-    if not added:
-        writing.loss.drop(path, "combination", "weakened" if value else "representation", _ALREADY_COVERED)
+def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Writing) -> None:
+    """Writes an option where a member of the request stands, or may stand, unless it changes what that says."""
+    made = {**body, name: _beside(body.get(name), value)}
+    before = wire.read(body, writing.reader())
+    read = _read(made, wire, writing)
+    if read is None or not _holds(read.request, before.request):
+        writing.loss.drop(path, "combination", "weakened" if value else "representation", _MEMBER_WINS)
         return
-    for member in value:
-        if member in present:
-            writing.loss.drop((*path, member), "combination", "weakened", _ALREADY_COVERED)
-    body[name] = {**present, **added}
-    if not wire.beside:
-        _report_meaning(name, added, body, path, wire, writing)
-
-
-def _add_to_list(name: str, value: list[Any], body: Wire, path: Path, writing: Writing) -> None:
-    """What an option adds to a list that a member of the request is written into."""
-    added = [item for item in value if item not in body[name]]
-    body[name] = [*added, *body[name]]
-    if not added:
-        writing.loss.drop(path, "combination", "representation", _ALREADY_COVERED)
-    elif len(added) != len(value):
-        writing.loss.replace(path, added, "combination", "representation", _ALREADY_COVERED)
-
-
-def _report_meaning(name: str, value: Any, body: Wire, path: Path, wire: Options, writing: Writing) -> None:
-    """An option that the contract has a word for is read back as that word."""
-    beside = {other: body[other] for other in wire.beside if other != name and body.get(other) is not None}
-    before = wire.read(beside, writing) if beside else NOTHING
-    read = wire.read({**beside, name: value}, writing)
-    left = (read.get("options") or NOTHING).get(writing.endpoint.adapter, NOTHING).get(name)
-    message = "the member is read back as part of the request"
-    if left is None:
-        writing.loss.drop(path, "combination", "representation", message)
-    elif left == value:
-        return
-    elif isinstance(value, dict) and isinstance(left, dict) and not wire.beside:
-        for member in [member for member in value if member not in left]:
-            writing.loss.drop((*path, member), "combination", "representation", message)
-    else:
-        writing.loss.replace(path, left, "combination", "representation", message)
-    message = "an option that the contract has a word for"
-    for member, item in read.items():
-        if member == "reasoning" and wire.beside:
-            known = before.get(member) or NOTHING
-            for key, part in item.items():
-                if known.get(key) != part:
-                    writing.loss.replace((member, key), part, "combination", "representation", message)
-        elif member in ("options", "stream") or member in beside or item == before.get(member):
+    _report_left(value, read.options.get(name), body.get(name), path, writing.loss)
+    body[name] = made[name]
+    for member, found in read.request.items():
+        known = before.request.get(member)
+        if member == "options" or found == known:
             continue
-        elif not (member == "tools" and "functions" in beside):
-            writing.loss.replace((member,), item, "combination", "representation", message)
-
-
-# ---------------------------------------------------------------------------------------------------- laid over
-
-
-def lay_over(body: Item, rows: Rows, settings: tuple[str, ...], writing: Writing) -> None:
-    """Lays the wire's own members over those that are written, where they are read as options again.
-
-    `settings` are members that are nothing without what of them is canonical.
-    """
-    report_foreign_options(writing.source, writing.endpoint, writing.loss)
-    adapter = writing.endpoint.adapter
-    stored = stored_elsewhere(writing.source, writing.endpoint) is not None
-    for name, value in (writing.source["options"].get(adapter) or {}).items():
-        if value is None:
+        if known is None:
+            writing.loss.replace((member,), found, "combination", "representation", _READ_BACK)
             continue
-        if stored and is_stored(adapter, name, value):
-            report_foreign_option(adapter, name, value, writing.loss, "")
-            continue
-        where = ("options", writing.endpoint.adapter, name)
-        if name in settings and name not in body and not writing.had_quirk(f"options/{name}", "combination"):
-            writing.loss.drop(where, "combination", "lost", "what this stood beside is gone")
-            continue
-        made = _laid_over(body.get(name), value)
-        if _is_option(name, value, made, body, rows, writing):
-            body[name] = made
-        else:
-            message = "the request has a member of its own for this"
-            writing.loss.drop(where, "combination", "lost" if value else "representation", message)
+        for part, item in found.items():
+            if part not in known:
+                writing.loss.replace((member, part), item, "combination", "representation", _READ_BACK)
 
 
-def _is_option(name: str, value: Any, made: Any, body: Wire, rows: Rows, writing: Writing) -> bool:
-    """Whether a member that was made with an option says what it said without it, and the option beside."""
-    without, with_it = (Members(body, writing.endpoint, writing.reader()) for _ in range(2))
+def _read(body: Wire, wire: Options, writing: Writing) -> Members[Any] | None:
+    """The members of a body; None where they cannot be read."""
     try:
-        if name in body:
-            without.read_member(name, body[name], rows)
-        with_it.read_member(name, made, rows)
+        return wire.read(body, writing.reader())
     except InvalidWire:
-        return False
-    return with_it.request == without.request and with_it.options == {**without.options, name: value}
+        return None
 
 
-def _laid_over(present: Any, option: Any) -> Any:
-    if isinstance(present, dict) and isinstance(option, dict):
-        return {**present, **{name: _laid_over(present.get(name), value) for name, value in option.items()}}
-    return option
+_MEMBER_WINS: Final = "another member of the request says it already"
+_READ_BACK: Final = "an option that the contract has a word for is read back as part of the request"
+
+
+def _beside(present: Any, option: Any) -> Any:
+    """What stands in one place of the body, and an option beside it: in objects the one that stands there wins."""
+    if type(present) is dict and type(option) is dict:
+        shared = {name: _beside(present[name], value) for name, value in option.items() if name in present}
+        return {**option, **present, **shared}
+    if type(present) is list and type(option) is list:
+        return [*(item for item in option if item not in present), *present]
+    return option if present is None else present
+
+
+def _holds(after: Request, before: Request) -> bool:
+    """Whether the members of a request mean what they meant, reasoning perhaps more."""
+    for member, known in before.items():
+        if member == REASONING and member in after:
+            if after[member] != {**after[member], **known}:
+                return False
+        elif member != "options" and after.get(member) != known:
+            return False
+    return True
+
+
+def _report_left(value: Any, left: Any, present: Any, path: Path, loss: Loss) -> None:
+    """Reports what of an option is `left` as one when it is read again, beside what was `present` in its place."""
+    if value == left:
+        return
+    if type(value) is dict and type(left) is dict and left:
+        for name, item in value.items():
+            beside = present.get(name) if type(present) is dict else None
+            _report_left(item, left.get(name), beside, (*path, name), loss)
+    elif left is None or left == {}:
+        overruled = type(value) is not list and present is not None and _beside(present, value) == present
+        loss.drop(path, "combination", "weakened" if overruled else "representation", _MEMBER_WINS)
+    else:
+        loss.replace(path, left, "combination", "representation", _MEMBER_WINS)

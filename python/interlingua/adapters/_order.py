@@ -265,6 +265,26 @@ def _windows(messages: list[Message], first: int, *, by_turn: bool) -> Iterator[
         yield max(begin, start - 1), start, end
 
 
+def are_paired(read: list[Message], meant: list[Message]) -> bool:
+    """Whether what was written is `read` as it was `meant`: each result as that of its call. Many say by name and place alone
+    whose they are, and an edit may change both."""
+    found, wanted = _calls_and_results(read), _calls_and_results(meant)
+    pairs = set(zip(found, wanted, strict=False))
+    return len(found) == len(wanted) and len(pairs) == len(set(found)) == len(set(wanted))
+
+
+def _calls_and_results(messages: list[Message]) -> list[str]:
+    """The ids of calls, and those that results answer."""
+    found: list[str] = []
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                found.append(block["id"])
+            elif block["type"] == "tool_result":
+                found.append(block["tool_use_id"])
+    return found
+
+
 # ---------------------------------------------------------------------------------------------------- what moves
 
 

@@ -16,6 +16,7 @@ from interlingua.adapters._kit import marked, report_foreign_state, report_repla
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
 from interlingua.adapters._order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.adapters._reading import Reading
+from interlingua.adapters._writing import ANY_ID, CallIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -77,8 +78,10 @@ class Writing(_writing.Writing):
 
     __slots__ = ("gone", "merges", "message", "moves")
 
-    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int) -> None:
-        super().__init__(source, endpoint, loss, longest_name)
+    def __init__(
+        self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int, call_ids: CallIds = ANY_ID
+    ) -> None:
+        super().__init__(source, endpoint, loss, longest_name, call_ids)
         self.message: Item = {}
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
@@ -91,11 +94,6 @@ class Writing(_writing.Writing):
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
         return {"text": text}
-
-    def placeholder_or_drop(self, block: Item, path: Path, code: str, message: str) -> Item | None:
-        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
-        placeholder = self.loss.block(path, block, code, "lost", message)
-        return None if placeholder is None else self.text(placeholder["text"])
 
     def filler(self, where: Path, message: str) -> list[Item]:
         """What stands in an empty place that the wire does not take empty, which is reported."""

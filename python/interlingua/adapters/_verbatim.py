@@ -21,7 +21,6 @@ from typing import Any, Final
 from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import within
 from interlingua.adapters._spelling import (
-    ABSENT,
     Item,
     Spellings,
     are_same,
@@ -399,14 +398,6 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
     if not positions:
         return first, past
     return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
-
-
-def came_without(item: Item, endpoint: Endpoint) -> list[str]:
-    """The members that an item did not have when it was read, though it is written with them."""
-    spellings: Spellings = (came_of(item, endpoint) or {}).get("spelt") or {}
-    return [
-        there[1:] for there, kept in spellings.items() if kept.get("word", ABSENT) == ABSENT and kept.get("raw") is None
-    ]
 
 
 def holds_only_encoding(item: Item) -> bool:

@@ -1,16 +1,50 @@
-"""What every writer carries: for whom it writes, what is lost on the way, what was read before, and the names of tools."""
+"""
+What every writer carries: for whom it writes, what is lost on the way, what was read before, and the names of tools and the ids
+of calls.
+"""
 
+import hashlib
+import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._as_read import AsRead
 from interlingua.adapters._kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
+from interlingua.adapters._reading import Reading
 from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import encode_ulid
 from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.state_in_ids import carries_state
 
 Item = dict[str, Any]
 
 LONGEST_TOOL_NAME: Final = 64
+_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class CallIds(NamedTuple):
+    """What a wire takes as the id of a call: a `pattern` of all of it, the `longest`, and what derived ones begin with.
+
+    A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
+    """
+
+    prefix: str = "call_"
+    pattern: re.Pattern[str] | None = None
+    longest: int | None = None
+    length: int | None = None
+
+
+ANY_ID: Final = CallIds()
+
+
+class Refused(Exception):
+    """A block that the target does not take: code and message of the report."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
 
 
 class Writing:
@@ -25,6 +59,8 @@ class Writing:
     """
 
     __slots__ = (
+        "_call_ids",
+        "_ids",
         "_longest_name",
         "_names",
         "_read",
@@ -42,7 +78,14 @@ class Writing:
         "whole",
     )
 
-    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int = LONGEST_TOOL_NAME) -> None:
+    def __init__(
+        self,
+        source: Item,
+        endpoint: Endpoint,
+        loss: Loss,
+        longest_name: int = LONGEST_TOOL_NAME,
+        call_ids: CallIds = ANY_ID,
+    ) -> None:
         self.source = source
         self.endpoint = endpoint
         self.dialect = endpoint.dialect
@@ -51,7 +94,7 @@ class Writing:
         self._read = AsRead(source, endpoint)
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
-        self.encoding: Mapping[str, Any] = self.encoding_of(source)
+        self.encoding: Mapping[str, Any] = self._read.encoding
         self.whole = False
         self.folds_custom = True
         self.marks_definitions = False
@@ -63,10 +106,23 @@ class Writing:
         if endpoint.spellings:  # the client has tools of these names
             self._names.update((name, name) for name in endpoint.spellings)
         self._unused: UnusedNames | None = None
+        self._call_ids = call_ids
+        self._ids: dict[str, str] = {}  # of the calls that are written, by their canonical ids
 
-    def reader(self) -> Any:
-        """A reader of the wire that is written, for values that were kept as they came: each wire has its own."""
-        raise NotImplementedError
+    def reader(self) -> Reading:
+        """A reader of the wire that is written, for values that were kept as they came."""
+        return Reading(self.endpoint)
+
+    # ------------------------------------------------------------------------------------------ what has no place
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
+    def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, refused.code, "lost", refused.message)
+        return None if placeholder is None else self.text(placeholder["text"])
 
     # ------------------------------------------------------------------------------------------ what was read
 
@@ -130,6 +186,61 @@ class Writing:
             self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
         else:
             self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
+
+    # ------------------------------------------------------------------------------------------ ids of calls
+
+    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+        """The wire id of a call, remembered for its result: the one that it has in its `state`, where the target takes that, else
+        one that is derived. One that a provider repeats in a later turn is its own affair, and goes back as it came."""
+        canonical: str = block["id"]
+        wire_id: str | None = state.get("id")
+        if wire_id is None or not (self.same_origin or self.takes_id(wire_id)):
+            wire_id = self._ids.get(canonical) or self._derived_id(canonical)
+        self._ids[canonical] = wire_id
+        return wire_id
+
+    def result_id(self, block: Item) -> str:
+        """The wire id of the call that a result answers."""
+        canonical: str = block["tool_use_id"]
+        wire_id = self._ids.get(canonical)
+        if wire_id is None:
+            wire_id = self.state_of(block).get("id")
+        if wire_id is None:
+            wire_id = self._ids[canonical] = self._derived_id(canonical)
+        return wire_id
+
+    def takes_id(self, wire_id: str) -> bool:
+        """Whether the wire takes the id of a call."""
+        _, pattern, longest, _ = self._call_ids
+        if pattern is not None:
+            fits = pattern.fullmatch(wire_id) is not None
+        else:
+            fits = 0 < len(wire_id) and (longest is None or len(wire_id) <= longest)
+        return fits or carries_state(wire_id, self.endpoint)
+
+    def _derived_id(self, canonical: str) -> str:
+        prefix, _, _, length = self._call_ids
+        if length is not None:
+            return self._short_id(canonical, length)
+        wire_id = prefix + canonical.removeprefix("tu_")
+        if self.takes_id(wire_id):
+            return wire_id
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+        return prefix + encode_ulid(int.from_bytes(digest[:16], "big"))
+
+    def _short_id(self, canonical: str, length: int) -> str:
+        """An id of letters and digits, which no other call has."""
+        taken = set(self._ids.values())
+        for attempt in range(1_000):
+            digest = hashlib.sha256(f"{canonical}\0{attempt}".encode()).digest()
+            number = int.from_bytes(digest, "big")
+            wire_id = ""
+            for _ in range(length):
+                number, digit = divmod(number, len(_DIGITS))
+                wire_id += _DIGITS[digit]
+            if wire_id not in taken:
+                return wire_id
+        raise InvalidRequest("the target's grammar has no more room for tool ids")
 
     # ------------------------------------------------------------------------------------------ names of tools
 

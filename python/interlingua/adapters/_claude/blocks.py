@@ -1,47 +1,20 @@
 """
-Blocks: where they may stand, whose reasoning goes back, the arguments of calls that are no object; and the members of items
-that both wires have, under names of their own (`_items`).
+Blocks: whose reasoning goes back, the arguments of calls that are no object; and the members of items that both wires have, under
+names of their own (`_items`).
 """
 
 from typing import Any, Final
 
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import SYSTEM, THINKING_TYPES, USER, Item, named, string
+from interlingua.adapters._claude.values import THINKING_TYPES, Item, named, string
 from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, same, text
 from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._writing import Refused
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.loss import Path, pointer
-
-
-class Refused(Exception):
-    """A block that the target does not take: code and message of the report."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-
-
-def out_of_place(block: Item, place: str, path: Path) -> tuple[str, str]:
-    """Code and message of the report for a block that has no form where it stands.
-
-    Raises `InvalidRequest` for a call or a result in a message of the wrong role.
-    """
-    match block["type"]:
-        case "tool_result":
-            raise InvalidRequest(
-                "a tool result stands alone in a message of role tool; move it there", path=pointer(path)
-            )
-        case "tool_use" if place in (USER, SYSTEM):
-            raise InvalidRequest("a tool_use does not stand in a message of this role", path=pointer(path))
-        case "image" | "audio" | "video" | "document" | "tool_use" | "thinking" | "redacted_thinking" as kind:
-            return "unsupported_block", f"{kind} has no form in this place"
-        case _:
-            return "unknown_block", "a block that this version does not know"
-
+from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- reasoning
 
@@ -112,14 +85,15 @@ def call_id(wire: str) -> Member:
         item["id"] = reading.call(string(raw))
         item["provider_state"]["id"] = raw
 
-    return Member(wire, ("id",), read, lambda item, writing, path: writing.call_id(item, path), needed=True)
+    return Member(
+        wire, ("id",), read, lambda item, writing, path: writing.call_id(item, writing.state_of(item)), needed=True
+    )
 
 
 def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:
     """A call as nearly all are, which holds an id, a name and an object alone."""
     state = reading.state(id=string(wire_id))
-    reading.names.add(named(name))
-    call = reading.call(wire_id)
+    call = reading.call(wire_id, named(name))
     return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
 
 
@@ -127,11 +101,9 @@ def result_id(wire: str) -> Member:
     """The id of the call that a result answers; that of a result without a call is kept."""
 
     def read(raw: Any, item: Item, reading: Reading) -> None:
-        canonical = reading.result(string(raw))
-        if canonical is None:
-            canonical = reading.orphan(raw)
-            item["provider_state"] = reading.state(id=raw)
-        item["tool_use_id"] = canonical
+        item["tool_use_id"], unknown = reading.result(string(raw))
+        if unknown is not None:
+            item["provider_state"] = reading.state(id=unknown)
 
     return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
 

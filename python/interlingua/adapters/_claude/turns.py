@@ -19,6 +19,7 @@ from interlingua.adapters._claude.writing import Writing
 from interlingua.adapters._order import INSTRUCTIONS
 from interlingua.adapters._turns import has_content, messages_of, user_messages
 from interlingua.adapters._verbatim import Items, keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 
@@ -54,6 +55,8 @@ def messages_from_wire(
             where: Path = ("messages", position, "role")
             raise InvalidWire("the role must be user, assistant or system", path=pointer(where))
         first = len(messages)
+        if role == ASSISTANT != previous:
+            reading.turn()
         blocks = content(wire.get("content"), role, reading, ("messages", position, "content"))
         if role == USER:
             messages += user_messages(blocks, reading)
@@ -154,7 +157,7 @@ class Turns(_turns.Turns[W]):
             index = written.pop()
             where = (*path, "content", index)
             why = "a turn that ends in reasoning is not taken back"
-            text = writing.placeholder_or_drop(blocks[index], where, "unsupported_block", why)
+            text = writing.placeholder_or_drop(blocks[index], where, Refused("unsupported_block", why))
             if text is not None:
                 content.append(text)
 

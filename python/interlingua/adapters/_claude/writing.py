@@ -1,18 +1,17 @@
 """What a writer carries with it: the target, the report, wire ids and names of tools."""
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from interlingua.adapters import _turns
 from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._kit import report_unknown
+from interlingua.adapters._writing import CallIds
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS
-from interlingua.canonical.loss import Loss, Path, pointer
-from interlingua.canonical.state_in_ids import carries_state
+from interlingua.canonical.loss import Loss, Path
 
 _HINT: Final = frozenset(("ttl",))
 
@@ -30,10 +29,8 @@ class Writing(_turns.Writing):
     """
 
     __slots__ = (
-        "_ids",
         "_mark_name",
         "_taken",
-        "_tool_id",
         "answers",
         "marks_beside",
         "short",
@@ -50,21 +47,19 @@ class Writing(_turns.Writing):
         longest_name: int,
         mark_name: str,
     ) -> None:
-        super().__init__(source, endpoint, loss, longest_name)
+        super().__init__(source, endpoint, loss, longest_name, CallIds("toolu_", tool_id))
         self.marks: list[Mark] = []
         self.marks_beside = 0  # that of the request, which stands behind all others
         self.short = False  # a mark of a short lifetime is written
         self.swept = False  # marks were taken back
-        self._tool_id = tool_id
         self._mark_name = mark_name
-        self._ids: dict[str, str] = {}
         self._taken: set[str] = set()
         self.answers = "message" in source
         self.whole = self.answers and self.same_origin
 
     def reader(self) -> Reading:
         """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
+        return Reading(self.endpoint)
 
     def owns_thinking(self, block: Item) -> bool:
         """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
@@ -141,47 +136,19 @@ class Writing(_turns.Writing):
 
     # ------------------------------------------------------------------------------------------ ids
 
-    def call_id(self, block: Item, path: Path) -> str:
-        """The wire id of a call, remembered for its result: the wire's own where there is one, else derived."""
-        canonical: str = block["id"]
-        known_id = self._wire_id(block)
-        if canonical in self._ids and not self.whole:
-            raise InvalidRequest(
-                "an earlier call has this id; give each call an id of its own", path=pointer((*path, "id"))
-            )
-        kept = known_id is not None and (self.same_origin or self._may_call(known_id))
-        wire_id = known_id if known_id is not None and kept else self._derive(canonical)
+    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+        """The wire id of a call, which no other call of the turn has."""
+        wire_id = super().call_id(block, state)
         self._taken.add(wire_id)
-        self._ids[canonical] = wire_id
         return wire_id
 
-    def result_id(self, block: Item) -> str:
-        """The wire id of the call that a result answers."""
-        canonical: str = block["tool_use_id"]
-        wire_id = self._ids.get(canonical)
-        if wire_id is None:
-            known_id = self._wire_id(block)
-            wire_id = known_id if known_id is not None else self._derive(canonical)
-        return wire_id
-
-    def _may_call(self, wire_id: str) -> bool:
-        """Whether no call of this turn has an id of the wire, and it may be one here."""
-        fits = self._tool_id.fullmatch(wire_id) or carries_state(wire_id, self.endpoint)
-        return bool(fits) and wire_id not in self._taken
-
-    def _wire_id(self, block: Item) -> str | None:
-        state = block.get("provider_state")
-        return state.get("id") if state is not None and self.endpoint.owns(state) else None
+    def takes_id(self, wire_id: str) -> bool:
+        """Whether the wire takes the id of a call."""
+        return wire_id not in self._taken and super().takes_id(wire_id)
 
     def next_turn(self) -> None:
         """The model speaks again: an id that the provider gave before may come again."""
         self._taken.clear()
-
-    def _derive(self, canonical: str) -> str:
-        wire_id = "toolu_" + canonical.removeprefix("tu_")
-        while wire_id in self._taken:
-            wire_id += "_"
-        return wire_id
 
 
 def fitted_lifetime(ttl: str, short: bool) -> str:

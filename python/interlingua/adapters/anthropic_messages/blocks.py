@@ -6,9 +6,7 @@ from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     FAILED,
     NAME,
-    Refused,
     call_id,
-    out_of_place,
     plain_call,
     refuse_thinking,
     result_id,
@@ -17,6 +15,8 @@ from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._messages import misplaced, no_place
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     REFUSED_CACHE,
@@ -153,12 +153,13 @@ def _result_from_wire(block: Wire, reading: Reading) -> Block:
     if reading.toolsets:
         block = without_name(block, reading)
     content = block.get("content")
-    if len(block) == 3 and content and (answered := reading.result(string(block["tool_use_id"]))) is not None:
-        result: Block = {"type": "tool_result", "tool_use_id": answered}
-        if type(content) is list:  # most results
+    if len(block) == 3 and content:
+        call, unknown = reading.result(string(block["tool_use_id"]))
+        result: Block = {"type": "tool_result", "tool_use_id": call}
+        if type(content) is list and unknown is None:  # most results
             result["content"] = _parts_from_wire(content, reading)
             return result
-        if type(content) is str and not content.isspace():
+        if type(content) is str and unknown is None and not content.isspace():
             result["content"] = [{"type": "text", "text": content}]
             return result
     return read_item(_RESULT, block, {"type": "tool_result", "content": []}, reading)
@@ -191,7 +192,7 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -207,10 +208,12 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
             refuse_thinking(block, writing)
             return item_to_wire(_THINKING if kind == "thinking" else _REDACTED, block, writing, path)
-        case "opaque":
+        case "opaque" if writing.endpoint.owns(block):
             return opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
         case _:
-            raise Refused(*out_of_place(block, place, path))
+            raise no_place(block, writing)
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -220,7 +223,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     plain = len(block) == 4 if state is None else (len(block) == 5 and is_bare(state))
     if plain and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings:  # most calls
-        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, path)
+        name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, writing.state_of(block))
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)
 

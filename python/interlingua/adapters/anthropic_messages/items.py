@@ -12,12 +12,12 @@ from interlingua.adapters._citations import (
     report_citation,
     select_members,
 )
-from interlingua.adapters._claude.blocks import Refused
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import report_verbatim
+from interlingua.adapters._messages import native_item
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 
@@ -128,13 +128,11 @@ def opaque_from_wire(item: Wire, place: str, reading: Reading) -> Block:
 
 def opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     """An item of the provider, verbatim. Raises `Refused` where it has no place."""
-    if not writing.endpoint.owns(block):
-        raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = string(value["type"])
     if not may_stand(kind, place) and not writing.answers:
         raise Refused("unsupported_block", "the item has no form in this place")
-    report_verbatim(block, kind, writing, path)
+    native_item(block, kind, None, writing, path)
     writing.marked(value)
     return value
 

@@ -2,28 +2,31 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import CITED, CONTEXT, NoMeaning, Refused, out_of_place
+from interlingua.adapters._claude.blocks import CITED, CONTEXT
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import DOCUMENT, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item
+from interlingua.adapters._claude.values import DOCUMENT, UNREADABLE, USER
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
     BLOCKS,
     BYTES,
     FILE,
     IMAGES,
-    KINDS,
     TEXT,
     WEB,
     Medium,
     fitted_type,
-    is_fetched,
     located,
     may_be_base64,
-    report_sent,
-    source_refused,
+    read_medium,
+    refuse_kind,
+    refuse_source,
+    sent_as,
+    source_of,
     text_of_bytes,
 )
+from interlingua.adapters._messages import no_place
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     Block,
@@ -36,9 +39,15 @@ from interlingua.adapters.anthropic_messages.items import (
 from interlingua.adapters.anthropic_messages.tables import MEDIA_TYPE, Writing
 from interlingua.canonical.loss import Path
 
-_TAKES: Final = {"image": (BYTES, WEB, FILE), "document": (BYTES, WEB, FILE, TEXT)}
+_TAKES: Final = {"image": (BYTES, WEB, FILE), "document": (BYTES, WEB, FILE, TEXT, BLOCKS)}
 _TYPES: Final = {"image": IMAGES, "document": frozenset(("application/pdf",))}
-_FORMS: Final = {BYTES: ("base64", "data"), WEB: ("url", "url"), FILE: ("file", "file_id"), TEXT: ("text", "data")}
+_SOURCES: Final = {
+    BYTES: ("base64", "data"),
+    WEB: ("url", "url"),
+    FILE: ("file", "file_id"),
+    TEXT: ("text", "data"),
+    BLOCKS: ("content", "content"),
+}
 """By the kind of a source, its `type` on the wire and the member that holds it."""
 _TYPED: Final = (BYTES, TEXT)
 """The kinds of source that have a media type on the wire."""
@@ -47,50 +56,30 @@ _TYPED: Final = (BYTES, TEXT)
 
 
 def medium_from_wire(block: Wire, reading: Reading) -> Block:
-    """An image or a document; an opaque block for one whose source cannot be read."""
+    """An image or a document; an opaque block for one that cannot be read."""
     kind: str = block["type"]
     try:
-        return read_item(_ROWS[kind], block, {"type": kind}, reading)
-    except NoMeaning:
+        return read_medium(_ROWS[kind], block, {"type": kind}, reading)
+    except UNREADABLE:
         return opaque_from_wire(block, USER, reading)
 
 
 def _read_source(raw: Any, block: Block, reading: Reading) -> None:
-    """The source and its media type. Raises `NoMeaning` for one that is not shaped as documented."""
-    named = raw.get("type")
-    if named == "content" and block["type"] == "document" and len(raw) == 2:
-        block["source"] = {"kind": BLOCKS, "content": _content_from_wire(raw["content"], reading)}
-        reading.unusual = True
-        return
-    kind = next((kind for kind in _TAKES[block["type"]] if _FORMS[kind][0] == named), None)
+    """The source and its media type. Raises `TypeError` for one that is not shaped as documented."""
+    kind = next((kind for kind in _TAKES[block["type"]] if _SOURCES[kind][0] == raw["type"]), None)
     if kind is None or len(raw) != (3 if kind in _TYPED else 2):
-        raise NoMeaning("source")
+        raise TypeError("source")
+    data = raw[_SOURCES[kind][1]]
+    if kind == BLOCKS:
+        block["source"] = {"kind": BLOCKS, "content": _content_from_wire(data, reading)}
+        return
+    if type(data) is not str or (kind == BYTES and not (data and may_be_base64(data))):
+        raise TypeError("source")
     if kind in _TYPED:
-        media_type = raw.get("media_type")
-        if type(media_type) is not str or not (media_type in IMAGES or MEDIA_TYPE.fullmatch(media_type)):
-            raise NoMeaning("source")
-        block["media_type"] = media_type
-    source: Block = {"kind": kind, "data": string(raw[_FORMS[kind][1]])}
-    if kind == FILE:
-        source["provider"] = reading.provider
-    if kind == BYTES and not may_be_base64(source["data"]):
-        raise NoMeaning("source")
-    block["source"] = source
-    reading.unusual = reading.unusual or not _is_usual(block, reading)
-
-
-def _is_usual(block: Block, reading: Reading) -> bool:
-    """Whether a medium is written as it came."""
-    source = block["source"]
-    match source["kind"]:
-        case "base64":
-            return block["media_type"] in _TYPES[block["type"]] and bool(source["data"])
-        case "text":
-            return block["media_type"] == "text/plain" and bool(source["data"])
-        case "url":
-            return is_fetched(source["data"], block["type"], reading.endpoint)
-        case _:
-            return False
+        if not MEDIA_TYPE.fullmatch(raw["media_type"]):
+            raise TypeError("source")
+        block["media_type"] = raw["media_type"]
+    block["source"] = source_of(kind, data, reading.endpoint)
 
 
 def _content_from_wire(content: Any, reading: Reading) -> list[Block]:
@@ -115,32 +104,20 @@ def _part_from_wire(part: Wire, reading: Reading) -> Block:
 
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """An image or a document. Raises `Refused` when the target does not take it."""
-    kind: str = block["type"]
-    if writing.refuses(KINDS[kind], kind):
-        raise Refused("unsupported_model", f"the model takes no {kind}")
-    return item_to_wire(_ROWS[kind], block, writing, path)
+    refuse_kind(block, writing)
+    sent = sent_as(block, _sent(block, writing, path), writing.loss, path)
+    return item_to_wire(_ROWS[block["type"]], sent, writing, path)
 
 
-def _write_source(block: Block, writing: Writing, path: Path) -> Wire:
-    if block["type"] == "document" and block["source"]["kind"] == BLOCKS:
-        report_sent(block, Medium(BLOCKS, None, None), writing.loss, path)
-        return {"type": "content", "content": _content_to_wire(block, writing, (*path, "source", "content"))}
-    sent = _sent(block, writing)
-    report_sent(block, sent, writing.loss, path)
-    name, member = _FORMS[sent.kind]
-    if sent.kind in _TYPED:
-        return {"type": name, "media_type": sent.media_type, member: sent.data}
-    return {"type": name, member: sent.data}
-
-
-def _sent(block: Block, writing: Writing) -> Medium:
+def _sent(block: Block, writing: Writing, path: Path) -> Medium:
     """A medium as it is written: documents of bytes that are text travel as text."""
     kind: str = block["type"]
+    if kind == "document" and block["source"]["kind"] == BLOCKS:
+        return Medium(BLOCKS, _content_to_wire(block, writing, (*path, "source", "content")), None)
     medium = located(block)
     if kind == "document" and (words := text_of_bytes(block)):
         medium = Medium(TEXT, words, None)
-    if (refusal := source_refused(block, medium, _TAKES[kind], writing)) is not None:
-        raise Refused("unsupported_source", refusal)
+    refuse_source(block, medium, _TAKES[kind], writing)
     media_type: str | None = None
     if medium.kind == TEXT:
         media_type = "text/plain"
@@ -149,6 +126,15 @@ def _sent(block: Block, writing: Writing) -> Medium:
         if media_type is None:
             raise Refused("unsupported_source", f"the target does not take {kind}s of this media type")
     return Medium(medium.kind, medium.data, media_type)
+
+
+def _write_source(block: Block, writing: Writing, path: Path) -> Wire:
+    kind = block["source"]["kind"]
+    name, member = _SOURCES[kind]
+    wire = {"type": name, member: block["source"]["data"]}
+    if kind in _TYPED:
+        wire["media_type"] = block["media_type"]
+    return wire
 
 
 def _content_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
@@ -167,12 +153,12 @@ def _part_to_wire(part: Block, writing: Writing, path: Path) -> Wire | None:
                 return text_to_wire(part, DOCUMENT, writing, path)
             case "image":
                 return medium_to_wire(part, writing, path)
-            case "opaque":
+            case "opaque" if writing.endpoint.owns(part):
                 return opaque_to_wire(part, DOCUMENT, writing, path)
             case _:
-                raise Refused(*out_of_place(part, DOCUMENT, path))
+                raise no_place(part, writing)
     except Refused as refused:
-        return writing.placeholder_or_drop(part, path, refused.code, refused.message)
+        return writing.placeholder_or_drop(part, path, refused)
 
 
 def _write_title(block: Block, writing: Writing, path: Path) -> Any:

@@ -9,7 +9,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text, parse_argumen
 from interlingua.adapters._stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
-from interlingua.adapters.anthropic_messages.responses import assembled, usage_from_wire
+from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -88,7 +88,7 @@ class _Answer(ClaudeAnswer):
 
     def _usage(self) -> None:
         if isinstance(usage := self.body.get("usage"), dict):
-            self.usage(usage_from_wire(usage))
+            self.usage(COUNTS.read(usage, self.endpoint))
 
     def _message_delta(self, data: Wire) -> None:
         self.check_begun()
@@ -112,7 +112,7 @@ class _Answer(ClaudeAnswer):
 
     def response(self, content: list[Any]) -> dict[str, Any]:
         """The answer with these blocks."""
-        response = assembled(self.body, content, self.reading, self.endpoint)
+        response = assembled(self.body, content, self.reading)
         if self.trailer:
             note(response, "message_stop", self.endpoint.state, self.trailer)
         return response

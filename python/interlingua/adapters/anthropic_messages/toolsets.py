@@ -192,7 +192,7 @@ def _is_still(tool: Tool, toolset: Toolset, writing: Writing, *, first: bool) ->
 
 
 def _configs(tool: Tool, writing: Writing) -> Any:
-    kept = writing.encoding_of(tool).get(DEFINITION) or writing.owned(tool).get("fields") or NOTHING
+    kept = writing.encoding_of(tool).get(DEFINITION) or writing.state_of(tool).get("fields") or NOTHING
     return kept.get(_CONFIGS)
 
 

@@ -12,9 +12,7 @@ from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     NAME,
     NoMeaning,
-    Refused,
     call_id,
-    out_of_place,
     plain_call,
     refuse_thinking,
     result_id,
@@ -31,7 +29,8 @@ from interlingua.adapters._claude.values import (
 )
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
 from interlingua.adapters._kit import Wire, is_bare
-from interlingua.adapters._messages import OF_OPAQUE, report_verbatim
+from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
     Block,
@@ -47,7 +46,6 @@ from interlingua.adapters.bedrock_converse.items import (
 from interlingua.adapters.bedrock_converse.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.errors import InvalidWire
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -222,7 +220,7 @@ def block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wir
     try:
         return _block_to_wire(block, place, writing, path)
     except Refused as refused:
-        return writing.placeholder_or_drop(block, path, refused.code, refused.message)
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
@@ -239,10 +237,12 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
             refuse_thinking(block, writing)
             row = _THINKING if kind == "thinking" else _REDACTED
             return item_to_wire(row, "reasoningContent", block, writing, path)
-        case "opaque":
+        case "opaque" if writing.endpoint.owns(block):
             return _opaque_to_wire(block, place, writing, path)
+        case "tool_use" | "tool_result" if place != RESULT:
+            raise misplaced(block, path, writing)
         case _:
-            raise Refused(*out_of_place(block, place, path))
+            raise no_place(block, writing)
 
 
 _MEDIA_PLACES: Final = (USER, RESULT)
@@ -252,7 +252,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     state = block.get("provider_state")
     if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
         name = writing.written_tool_name(block["name"], path)
-        call = {"toolUseId": writing.call_id(block, path), "name": name, "input": block["input"]}
+        call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:
         wire = item_to_wire(_TOOL_USE, "toolUse", block, writing, path)
@@ -315,22 +315,20 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
-    if not writing.endpoint.owns(block):
-        raise Refused("foreign_state", "an item of another provider has no meaning here")
     value: Wire = block["value"]
     kind = _kind(value)
     if not writing.answers and not _may_stand(kind, place):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
-    report_verbatim(block, kind, writing, path, _OPAQUE)
+    native_item(block, kind, None, writing, path, _OPAQUE)
     writing.marked(value)
     return value
 
 
 def _reads_back(value: Wire, place: str, writing: Writing) -> bool:
     """Whether an item is read as an opaque block again."""
-    reading = Reading(writing.endpoint, DERIVED_IDS)
+    reading = Reading(writing.endpoint)
     if value.get("cachePoint") is not None:
         return len(value) > 1 or cache_from_wire(value["cachePoint"]) is None
     try:

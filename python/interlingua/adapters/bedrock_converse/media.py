@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.blocks import CITED, NoMeaning, Refused
+from interlingua.adapters._claude.blocks import CITED, NoMeaning
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same
+from interlingua.adapters._claude.values import UNREADABLE
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
     BLOCKS,
@@ -14,18 +15,20 @@ from interlingua.adapters._media import (
     TEXT,
     WEB,
     Medium,
-    as_sent,
     bare_type,
+    data_of_kind,
     fitted_type,
     located,
-    may_be_base64,
-    report_sent,
-    source_refused,
-    with_source,
+    read_medium,
+    refuse_kind,
+    refuse_source,
+    sent_as,
+    source,
 )
 from interlingua.adapters._messages import OF_TEXT, report_beside
-from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, present_members, text_from_wire
-from interlingua.adapters.bedrock_converse.tables import ALIASES, DOCUMENT_NAME, FORMATS, S3, TEXTS, Writing
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, text_from_wire
+from interlingua.adapters.bedrock_converse.tables import ALIASES, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -33,44 +36,15 @@ from interlingua.canonical.loss import Path
 
 def medium_from_wire(wire: Wire, _: str, reading: Reading) -> Block:
     """An image, a video, sound or a document. Raises `NoMeaning` when it cannot be read."""
-    kind = next((name for name in FORMATS if wire.get(name) is not None), "")
-    medium = wire[kind]
-    source = present_members(medium["source"])
-    is_document = kind == "document"
-    named = medium.get("format") if is_document else medium["format"]
-    known = named in FORMATS[kind].there if named is not None else is_document and "bytes" not in source
-    if not known or len(source) != 1 or not _is_source(source, is_document):
+    kind = next((name for name in FORMATS if wire.get(name) is not None), "image")
+    try:
+        block = read_medium(_ROWS[kind], wire, {"type": kind}, reading)
+    except UNREADABLE as problem:
+        raise NoMeaning(kind) from problem
+    if "media_type" not in block and block["source"]["kind"] == BYTES:
         raise NoMeaning(kind)
-    if "s3Location" in source or (is_document and not _is_usual(medium, source, reading)):
-        reading.unusual = True
-    block = read_item(_ROWS[kind], wire, {"type": kind}, reading)
-    return block if "source" in block else with_source(block, reading.endpoint)
-
-
-def _is_usual(document: Wire, source: Wire, reading: Reading) -> bool:
-    """Whether a document is written as it came: in a format, from bytes or a text, with a name of its own."""
-    name = document.get("name")
-    if type(name) is not str or name in reading.documents or DOCUMENT_NAME.fullmatch(name) is None:
-        return False
-    reading.documents.add(name)
-    has_content = bool(source.get("bytes") or source.get("text"))
-    return has_content and document.get("format") is not None and document.get("context") != ""
-
-
-def _is_source(source: Wire, is_document: bool) -> bool:
-    """Whether a source is shaped as documented."""
-    ((name, value),) = source.items()
-    match name:
-        case "bytes":
-            return type(value) is str and bool(value) and may_be_base64(value)
-        case "s3Location":
-            return type(value) is dict and type(value.get("uri")) is str
-        case "text":
-            return is_document and type(value) is str
-        case "content":  # only texts stand in a document
-            return is_document and type(value) is list and all(part.keys() == {"text"} for part in value)
-        case _:
-            return False
+    reading.unusual = reading.unusual or kind == "document"  # which has a name of its own
+    return block
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -80,26 +54,22 @@ _TAKES: Final = dict.fromkeys(KINDS, (BYTES, FILE)) | {"document": (BYTES, FILE,
 
 def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """An image, a video, sound or a document. Raises `Refused` when the target does not take it."""
+    refuse_kind(block, writing)
     kind: str = block["type"]
-    if writing.refuses(KINDS[kind], kind):
-        raise Refused("unsupported_model", f"the model takes no {kind}")
-    if kind == "document" and block["source"]["kind"] == BLOCKS:
-        content = _content_to_wire(block, writing, (*path, "source", "content"))
-        sent = Medium(BLOCKS, content, fitted_type(kind, located(block), FORMATS[kind].back, ALIASES))
-    else:
-        sent = _sent(block, writing)
-    report_sent(block, sent, writing.loss, path)
-    return item_to_wire(_ROWS[kind], kind, as_sent(block, sent), writing, path)
+    sent = sent_as(block, _sent(block, writing, path), writing.loss, path)
+    return item_to_wire(_ROWS[kind], kind, sent, writing, path)
 
 
-def _sent(block: Block, writing: Writing) -> Medium:
+def _sent(block: Block, writing: Writing, path: Path) -> Medium:
     """A medium as it is written: an address of S3 is a file, a document of which only a file is known needs no type."""
     kind: str = block["type"]
     medium = located(block)
+    if kind == "document" and medium.kind == BLOCKS:
+        content = _content_to_wire(block, writing, (*path, "source", "content"))
+        return Medium(BLOCKS, content, fitted_type(kind, medium, FORMATS[kind].back, ALIASES))
     if medium.kind in (WEB, FILE) and _is_in_s3(medium.data):
         medium = Medium(FILE, medium.data, medium.media_type or _type_of_name(medium.data, kind))
-    if (refusal := source_refused(block, medium, _TAKES[kind], writing, _is_in_s3)) is not None:
-        raise Refused("unsupported_source", refusal)
+    refuse_source(block, medium, _TAKES[kind], writing, _is_in_s3)
     media_type = fitted_type(kind, medium, FORMATS[kind].back, ALIASES)
     if kind == "document" and media_type is None and (medium.kind == TEXT or _is_text(medium.media_type or "")):
         media_type = "text/plain"
@@ -151,15 +121,13 @@ def _format(kind: str) -> Member:
     def write(block: Block, writing: Writing, path: Path) -> Any:
         return formats.back[block["media_type"]] if "media_type" in block else ABSENT
 
-    return Member("format", ("media_type",), read, write)
+    return Member("format", ("media_type",), read, write, needed=kind != "document")
 
 
 def _read_content(raw: Any, block: Block, reading: Reading) -> None:
+    if "source" in block or not all(part.keys() == {"text"} for part in raw):  # only texts stand in a document
+        raise TypeError("content")
     block["source"] = {"kind": BLOCKS, "content": [text_from_wire(part, "document", reading) for part in raw]}
-
-
-def _write_content(block: Block, writing: Writing, path: Path) -> Any:
-    return block.get(BLOCKS, ABSENT)
 
 
 def _write_name(block: Block, writing: Writing, path: Path) -> Any:
@@ -187,13 +155,9 @@ def _write_context(block: Block, writing: Writing, path: Path) -> Any:
     return ABSENT
 
 
-_STORED: Final = (
-    same("bytes", BYTES, str),
-    inside("s3Location", Row({}, same("uri", FILE, str)), optional=True),
-)
-_DOCUMENT_SOURCE: Final = Row(
-    {}, same("text", TEXT, str), Member("content", (BLOCKS,), _read_content, _write_content), *_STORED
-)
+_STORED: Final = (source("bytes", BYTES), inside("s3Location", Row({}, source("uri", FILE)), optional=True))
+_CONTENT: Final = Member("content", ("source",), _read_content, lambda block, _, __: data_of_kind(block, BLOCKS))
+_DOCUMENT_SOURCE: Final = Row({}, source("text", TEXT), _CONTENT, *_STORED)
 _ROWS: Final = {
     kind: block_row(inside(kind, Row({}, _format(kind), inside("source", Row({}, *_STORED))))) for kind in FORMATS
 } | {

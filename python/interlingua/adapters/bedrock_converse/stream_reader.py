@@ -13,7 +13,7 @@ from interlingua.adapters._kit import Event, Wire, parse_arguments
 from interlingua.adapters._stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
-from interlingua.adapters.bedrock_converse.responses import assembled, usage_from_wire
+from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -76,7 +76,7 @@ class _Answer(ClaudeAnswer):
                     raise TypeError("metadata")
                 self._patch_body(data)
                 if isinstance(usage := data.get("usage"), dict):
-                    self.usage(usage_from_wire(usage))
+                    self.usage(COUNTS.read(usage, self.endpoint))
                 self.complete(self.response(self.blocks.content))
             case _:
                 if type(data) is not dict:
@@ -93,7 +93,7 @@ class _Answer(ClaudeAnswer):
 
     def response(self, content: list[Any]) -> dict[str, Any]:
         """The answer with these blocks."""
-        return assembled(self.body, content, self.reading, self.endpoint)
+        return assembled(self.body, content, self.reading)
 
     # ------------------------------------------------------------------------------------------ blocks
 

@@ -101,9 +101,9 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
     return tools
 
 
-def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int]]:
+def positions_of(wires: list[Any], tools: list[Tool]) -> list[tuple[int, ...]]:
     """The position of the tool that each item of the wire is of: a mark for the cache is of the one before it."""
-    made: list[tuple[int]] = []
+    made: list[tuple[int, ...]] = []
     position = -1
     for wire in wires:
         begins = position + 1 < len(tools)

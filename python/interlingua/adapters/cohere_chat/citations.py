@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from interlingua.adapters._citations import TEXTS, citation_fields, report_citation, with_origin
 from interlingua.adapters._kit import Wire
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters._reading import Reading
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]

@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_item
 from interlingua.adapters._kit import arguments_text, parse_arguments
-from interlingua.adapters._media import TEXT, Medium, report_sent, words_of
-from interlingua.adapters.cohere_chat.tables import Reading, Writing
+from interlingua.adapters._media import TEXT, Medium, sent_as, words_of
+from interlingua.adapters._reading import Reading
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -88,7 +90,8 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     if type(raw) is not str:
         raise TypeError("id")
     block["provider_state"]["id"] = raw
-    reading.document(raw)
+    reading.unusual = reading.unusual or raw in reading.documents  # of one id one is written
+    reading.documents.add(raw)
 
 
 def _read_data(raw: Any, block: Block, _: Reading) -> None:
@@ -110,18 +113,13 @@ def _is_described(data: dict[str, Any]) -> bool:
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def document_refused(block: Block) -> tuple[str, str] | None:
-    """Code and message when a document cannot be written."""
-    if words_of(block) is None or block["source"].get("content") == []:
-        return "unsupported_source", "the wire takes documents as text"
-    return None
-
-
 def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
-    """A document; None for one without words, which is reported."""
-    text = words_of(block) or ""
+    """A document; None for one without words, which is reported. Raises `Refused` for one that is no text."""
+    text = words_of(block)
+    if text is None or block["source"].get("content") == []:
+        raise Refused("unsupported_source", "the wire takes documents as text")
     spellings = writing.encoding_of(block).get(_AS)
-    report_sent(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
+    sent_as(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
     if not text and spellings is None:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None

@@ -27,21 +27,21 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._order import arranged, result_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import LIST, Spellings, lone_text
 from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
     document_from_wire,
-    document_refused,
     document_to_wire,
     last_of_user,
 )
 from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, part_from_wire, part_to_wire
-from interlingua.adapters.cohere_chat.tables import NAME, Reading, Writing
+from interlingua.adapters.cohere_chat.tables import NAME, Writing
 from interlingua.adapters.cohere_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -157,11 +157,8 @@ def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id = message["tool_call_id"]
     if type(wire_id) is not str:
         raise TypeError("tool_call_id")
-    canonical = reading.result(wire_id)
-    content = _content_from_wire(message, TOOL, reading)
-    if canonical is None:
-        return result_message(reading.orphan(wire_id), content, reading, wire_id)
-    return result_message(canonical, content, reading)
+    call, unknown = reading.result(wire_id)
+    return result_message(call, _content_from_wire(message, TOOL, reading), reading, unknown)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -229,12 +226,12 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
     for index, block in enumerate(content):
         where = (*path, index)
         if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
-            if (refused := document_refused(block)) is not None:
-                code, why = refused
-                left = writing.loss.block(where, block, code, "lost", why)
+            try:
+                if (document := document_to_wire(block, where, writing)) is not None:
+                    writing.documents.append((int(path[1]), index, document))
+            except Refused as refused:
+                left = writing.placeholder_or_drop(block, where, refused)
                 parts += [] if left is None else [left]
-            elif (document := document_to_wire(block, where, writing)) is not None:
-                writing.documents.append((int(path[1]), index, document))
         elif (part := part_to_wire(block, where, writing, place)) is not None:
             parts.append(part)
     return parts
@@ -274,7 +271,7 @@ def _documents_to_wire(messages: list[Message], body: Wire, writing: Writing) ->
     for position in writing.emptied:
         before: list[Block] = []
         if position == last:
-            reading = Reading(writing.endpoint, DERIVED_IDS)
+            reading = Reading(writing.endpoint)
             before = [document_from_wire(document, reading, LISTED) for document in body["documents"]]
             for block in before:
                 if "fields" not in block["provider_state"]:

@@ -8,12 +8,13 @@ from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._media import BYTES, IMAGES, WEB, located, model_refused
-from interlingua.adapters._messages import OF_OPAQUE, misplaced, no_place, report_beside
-from interlingua.adapters._openai_parts import address, address_refused, is_plain
-from interlingua.adapters.cohere_chat.documents import document_from_wire, document_refused, document_to_wire
-from interlingua.adapters.cohere_chat.tables import CALLS, Reading, Writing
-from interlingua.canonical.ids import DERIVED_IDS
+from interlingua.adapters._media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
+from interlingua.adapters._messages import misplaced, native_item, no_place
+from interlingua.adapters._openai_parts import address, located_for
+from interlingua.adapters._reading import Reading
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
+from interlingua.adapters.cohere_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -83,13 +84,7 @@ def _read_part(part: Wire, reading: Reading, place: str) -> Block:
             )
             return block if "text" in block else _refuse("thinking")
         case "image_url" if place == USER:
-            block = read_item(_IMAGE, part, {"type": "image"}, reading)
-            source = block.get("source") or _refuse("image_url")
-            if source["kind"] == WEB and not source["data"][:8].lower().startswith(("https://", "http://")):
-                return _refuse("image_url")
-            usual = is_plain(block, reading.endpoint) and block.get("media_type", "image/png") in IMAGES
-            reading.unusual = reading.unusual or not usual
-            return block
+            return read_medium(_IMAGE, part, {"type": "image"}, reading)
         case "document" if place in (USER, TOOL) and part.keys() == {"type", "document"}:
             return document_from_wire(part["document"], reading, _PART)
         case kind:
@@ -108,38 +103,40 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
 
     Raises `InvalidRequest` for a call or a result in a message of another role.
     """
+    if block["type"] == "text" and len(block) == 2 and block["text"]:
+        return {"type": "text", "text": block["text"]}
+    try:
+        return _part_to_wire(block, path, writing, place)
+    except Refused as refused:
+        return writing.placeholder_or_drop(block, path, refused)
+
+
+def _part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     match block["type"]:
-        case "text" if len(block) == 2 and block["text"]:
-            return {"type": "text", "text": block["text"]}
-        case "text" if _has_words(block, path, writing):
-            return write_item(_TEXT, block, writing, path)
-        case "thinking" if place == ASSISTANT and (refused := _thinking_refused(block, writing)) is not None:
-            return left_out(block, path, writing, *refused)
-        case "thinking" if place == ASSISTANT and _has_words(block, path, writing):
-            return write_item(_THINKING, block, writing, path)
-        case "text" | "thinking" as kind if not block["text"] and (kind == "text" or place == ASSISTANT):
-            return None  # which is reported
+        case "text":
+            return write_item(_TEXT, block, writing, path) if _has_words(block, path, writing) else None
+        case "thinking" if place == ASSISTANT:
+            _refuse_thinking(block, writing)
+            return write_item(_THINKING, block, writing, path) if _has_words(block, path, writing) else None
         case "image" if place == USER:
-            refused = _image_refused(block, writing)
-            if refused is None:
-                return write_item(_IMAGE, block, writing, path)
-            return left_out(block, path, writing, *refused)
+            refuse_kind(block, writing)
+            sent = located_for(block, (WEB, BYTES), writing)
+            known = block.get("media_type") is None or "accepted_image_media_types" in writing.capabilities
+            if not known and sent.media_type not in IMAGES:
+                raise Refused("unsupported_source", "the provider takes no image of this type")
+            return write_item(_IMAGE, sent_as(block, sent, writing.loss, path), writing, path)
         case "document" if place == TOOL or (place == USER and writing.encoding_of(block).get("place") == _PART):
-            if (refused := document_refused(block)) is not None:
-                return left_out(block, path, writing, *refused)
+            document = document_to_wire(block, path, writing)
             if block.get("citations_enabled"):
                 message = "a document in this place is cited in any case"
                 writing.loss.drop((*path, "citations_enabled"), "unsupported_field", "representation", message)
-            document = document_to_wire(block, path, writing)
             return None if document is None else {"type": "document", "document": document}
         case "opaque" if is_native_item(block, place, writing) and block["kind"] != CALLS:
-            report_beside(block, OF_OPAQUE, writing, path)
-            item: Wire = block["value"]
-            return item
+            return native_item(block, block["kind"], None, writing, path)
         case "tool_use" | "tool_result" if place != TOOL:
             raise misplaced(block, path, writing)
         case _:
-            return left_out(block, path, writing, *no_place(block, writing))
+            raise no_place(block, writing)
 
 
 def _has_words(block: Block, path: Path, writing: Writing) -> bool:
@@ -156,36 +153,18 @@ def is_native_item(block: Block, place: str, writing: Writing) -> bool:
         return False
     if block.get("kind") == CALLS:
         return place == ASSISTANT
-    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
+    value, reading = block["value"], Reading(writing.endpoint)
     try:
         return bool(value["type"] == block.get("kind") and part_from_wire(value, reading, place)["type"] == "opaque")
     except (KeyError, TypeError):
         return False
 
 
-def _thinking_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
+def _refuse_thinking(block: Block, writing: Writing) -> None:
     """Reasoning of another provider is not replayed; in an answer that is played it is shown all the same."""
     if "message" in writing.source:
-        return None
+        return
     if block.get("provider_state") and not writing.state_of(block):
-        return "foreign_state", "reasoning of another provider is not replayed"
+        raise no_place(block, writing)
     if writing.capabilities.get("supports_thinking") is False and not writing.same_model:
-        return "unsupported_model", "the model takes no reasoning"
-    return None
-
-
-def _image_refused(block: Block, writing: Writing) -> tuple[str, str] | None:
-    if (refusal := model_refused(block, writing)) is not None:
-        return refusal
-    medium = located(block)
-    unknown = medium.media_type is not None and "accepted_image_media_types" not in writing.capabilities
-    if unknown and medium.media_type not in IMAGES:
-        return "unsupported_source", "the provider takes no image of this type"
-    reason = address_refused(block, medium, (WEB, BYTES), writing)
-    return None if reason is None else ("unsupported_source", reason)
-
-
-def left_out(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
-    """Reports a block that has no form, and gives what the policy puts in its place."""
-    left = writing.loss.block(path, block, code, "lost", message)
-    return None if left is None else {"type": "text", "text": left["text"]}
+        raise Refused("unsupported_model", "the model takes no reasoning")

@@ -8,11 +8,11 @@ ends when something else begins. The event `message-end` is the last one: withou
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
-from interlingua.adapters.cohere_chat.responses import read_answer
-from interlingua.adapters.cohere_chat.tables import Reading
+from interlingua.adapters.cohere_chat.responses import assembled
 from interlingua.adapters.cohere_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -79,7 +79,7 @@ class _Blocks(Blocks):
             raise TypeError("part")
         text, cites = part.text, part.citations
         if part.key[0] == _CALLS:
-            call = call_from_wire(_wire(part), Reading(self.endpoint, DERIVED_IDS))
+            call = call_from_wire(_wire(part), Reading(self.endpoint))
             return {**call, "id": self.content[part.index]["id"]}
         shown = text or ("." if cites else "")  # a further piece of a text may only cite
         message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
@@ -95,7 +95,7 @@ class _Blocks(Blocks):
 
     def read_one(self, message: Wire) -> dict[str, Any]:
         """The one block of a message."""
-        reading = Reading(self.endpoint, DERIVED_IDS)
+        reading = Reading(self.endpoint)
         read: dict[str, Any] = message_from_wire({"role": "assistant", **message}, reading, answer=True)
         block: dict[str, Any] = read["content"][0]
         return block
@@ -256,7 +256,7 @@ class _Answer(Answer):
         for member, place in (("content", _PARTS), ("tool_calls", _CALLS)):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
-        response = read_answer({**body, "message": message}, Reading(self.endpoint, DERIVED_IDS))
+        response = assembled({**body, "message": message}, Reading(self.endpoint))
         self.usage(response.get("usage"))
         self.complete_in_places(response)
 

@@ -18,6 +18,7 @@ from interlingua.adapters._items import (
 )
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import OF_OPAQUE, report_beside
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._schema import demanded
 from interlingua.adapters._tools import (
     BESIDE,
@@ -33,7 +34,7 @@ from interlingua.adapters._tools import (
 )
 from interlingua.adapters._verbatim import Items
 from interlingua.adapters.cohere_chat.parts import is_native_item
-from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Reading, Writing
+from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -66,7 +67,7 @@ _CALL: Final = Row(
     {"type": "function"},
     # what the call says is read before its id: what turns out to be none takes no id
     inside("function", Row({}, _NAME, json_text("arguments"))),
-    Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item)),
+    Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item, writing.state_of(item))),
 )
 # ---------------------------------------------------------------------------------------------- tools
 

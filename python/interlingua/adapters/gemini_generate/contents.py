@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import KINDS
-from interlingua.adapters._order import INSTRUCTIONS, Order
+from interlingua.adapters._order import INSTRUCTIONS, Order, are_paired
 from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._turns import FILLER, Turns, messages_of, user_messages
 from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
@@ -87,7 +87,7 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
             messages += found
             if len(found) > 1 and found[-1]["role"] == "user":
                 reading.unusual = True
-            if role != USER or previous == "tool" == found[0]["role"] or reading.waits():
+            if role != USER or previous == "tool" == found[0]["role"] or reading.open:
                 reading.unusual = True
             previous, begun = found[-1]["role"], False
             if previous == "user":
@@ -305,22 +305,7 @@ class _Contents(Turns[Writing]):
         """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""
         found: list[Message] = []
         contents_from_wire(wires, Reading(self.writing.endpoint, NamedIds()), found)
-        read = _calls_and_results(found)
-        sequence = _calls_and_results([self.messages[position] for position in self.order])
-        pairs = set(zip(read, sequence, strict=False))
-        return len(read) == len(sequence) and len(pairs) == len(set(read)) == len(set(sequence))
-
-
-def _calls_and_results(messages: list[Message]) -> list[str]:
-    """The ids of calls, and those that results answer."""
-    found: list[str] = []
-    for message in messages:
-        for block in message["content"]:
-            if block["type"] == "tool_use":
-                found.append(block["id"])
-            elif block["type"] == "tool_result":
-                found.append(block["tool_use_id"])
-    return found
+        return are_paired(found, [self.messages[position] for position in self.order])
 
 
 def _holds_media(message: Message) -> bool:

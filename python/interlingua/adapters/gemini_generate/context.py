@@ -20,69 +20,20 @@ from interlingua.canonical.loss import Entry, Loss, Path, pointer
 
 
 class Reading(_reading.Reading):
-    """What a reader carries: which call of the latest turn waits for its result.
+    """What a reader carries on this wire besides.
 
-    `prefix` stands before the names of calls without an id, so that two answers do not give the same canonical id.
     `offered` are the positions of the tools that each item of the wire holds.
     `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
     `unsigned`: a step of the current turn begins with a call that has no signature.
     """
 
-    __slots__ = ("_waiting", "offered", "prefix", "silent", "unsigned")
+    __slots__ = ("offered", "silent", "unsigned")
 
-    def __init__(self, endpoint: Endpoint, ids: IdSource, prefix: str = "") -> None:
-        super().__init__(endpoint, ids)
-        self.prefix = prefix
+    def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, prefix: str = "") -> None:
+        super().__init__(endpoint, ids, prefix)
         self.offered: list[range] = []
         self.silent: list[tuple[int, str]] = []
         self.unsigned = False
-        self._waiting: list[tuple[str | None, str, str]] = []
-
-    def turn(self) -> None:
-        """The model speaks anew: results answer its calls from here on."""
-        self._waiting.clear()
-
-    def waits(self) -> bool:
-        """Whether a call of the turn has no result yet."""
-        return bool(self._waiting)
-
-    def call(self, name: str, wire_id: str | None) -> str:
-        """The canonical id of a call."""
-        self.names.add(name)
-        canonical = self.new_id(wire_id or f"{self.prefix}{name}")
-        self._waiting.append((wire_id, name, canonical))
-        return canonical
-
-    def plain_result(self, name: str) -> str | None:
-        """The canonical id of the first open call, when it has this name and no id; None when that needs a closer look."""
-        if self._waiting:
-            wire_id, called, canonical = self._waiting[0]
-            if wire_id is None and called == name:
-                del self._waiting[0]
-                return canonical
-        return None
-
-    def result(self, name: str, wire_id: str | None) -> tuple[str, str | None, str | None]:
-        """The canonical id, wire id and name of the call that a result answers: by id, else by name, else by position.
-
-        A result that answers no call of the turn gets a canonical id of its own, and the name None.
-        """
-        waiting = self._waiting
-        found = None
-        if wire_id is not None:
-            found = next((call for call in waiting if call[0] == wire_id), None)
-        if found is None:
-            # a call with an id waits for that id
-            found = next((call for call in waiting if call[1] == name and (wire_id is None or call[0] is None)), None)
-        if found is None and wire_id is None and waiting:
-            found = waiting[0]
-        if found is None:
-            self.unusual = True
-            return self.new_id(wire_id or f"result:{name}"), None, None
-        if found is not waiting[0]:
-            self.unusual = True
-        waiting.remove(found)
-        return found[2], found[0], found[1]
 
 
 # ---------------------------------------------------------------------------------------------- writing
@@ -103,7 +54,7 @@ class Writing(_turns.Writing):
 
     def reader(self) -> Reading:
         """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
+        return Reading(self.endpoint)
 
     def begin_again(self, entries: list[Entry]) -> None:
         """Forgets what was written of the contents; `entries` are those that had been reported before."""

@@ -9,7 +9,7 @@ import re
 from typing import Any, Final
 
 from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, inside, write_item
 from interlingua.adapters._kit import Wire, severity_of
 from interlingua.adapters._media import (
     ALIASES,
@@ -20,27 +20,19 @@ from interlingua.adapters._media import (
     USUAL,
     WEB,
     Medium,
-    as_sent,
     bare_type,
     is_fetched,
     located,
     may_be_base64,
-    report_sent,
+    read_medium,
+    refuse_kind,
+    refuse_source,
+    sent_as,
     sniff,
-    source_refused,
-    with_source,
+    source_of,
 )
-from interlingua.adapters.gemini_generate.context import (
-    MODEL,
-    NO_THOUGHT,
-    RESULT,
-    SIGNATURE,
-    SYSTEM,
-    USER,
-    Block,
-    Reading,
-    Writing,
-)
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.gemini_generate.context import NO_THOUGHT, RESULT, SIGNATURE, USER, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path
 
@@ -74,45 +66,42 @@ def _plain_base64(data: str) -> str:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def inline_from_wire(part: Wire, place: str, reading: Reading) -> Block:
+def inline_from_wire(part: Wire, reading: Reading) -> Block:
     """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     kind = _block_type(part["inlineData"]["mimeType"])
-    block = with_source(read_item(_INLINE[kind == "image"], part, {"type": kind}, reading), reading.endpoint)
-    media_type, data = block["media_type"], block["source"]["data"]
-    plain = _plain_base64(data)
-    if not data or not MEDIA_TYPE.fullmatch(media_type) or not may_be_base64(plain):
-        raise TypeError("inlineData")
-    block["source"]["data"] = plain
-    if plain != data or not _is_usual(media_type, place):
-        reading.unusual = True
-    return block
+    return read_medium(_INLINE[kind == "image"], part, {"type": kind}, reading)
 
 
-def file_from_wire(part: Wire, place: str, reading: Reading) -> Block:
+def file_from_wire(part: Wire, reading: Reading) -> Block:
     """A `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    media_type, uri = part["fileData"].get("mimeType"), part["fileData"]["fileUri"]
-    if media_type is not None and not MEDIA_TYPE.fullmatch(media_type):
-        raise TypeError("fileData")
-    kind = _block_type(media_type, uri)
-    block = read_item(_FILE[kind == "image"], part, {"type": kind, "kind": _uri_kind(uri)}, reading)
-    block[block.pop("kind")] = block.pop("uri")
-    if not is_fetched(uri, kind, reading.endpoint) or not (media_type is None or _is_usual(media_type, place)):
-        reading.unusual = True
-    return with_source(block, reading.endpoint)
+    kind = _block_type(part["fileData"].get("mimeType"), part["fileData"]["fileUri"])
+    return read_medium(_FILE[kind == "image"], part, {"type": kind}, reading)
 
 
-def _is_usual(media_type: str, place: str) -> bool:
-    """Whether the provider surely takes a medium in this place."""
-    if (
-        media_type in _IMAGES
-        or media_type in _DOCUMENTS
-        or (media_type.startswith("text/") and _PLAIN.fullmatch(media_type))
-    ):
-        return place != SYSTEM
-    return place in (USER, MODEL) and _PLAIN.fullmatch(media_type) is not None
+def _read_type(raw: Any, block: Block, _: Reading) -> None:
+    if not MEDIA_TYPE.fullmatch(raw):
+        raise TypeError("mimeType")
+    block["media_type"] = raw
 
 
-_PLAIN: Final = re.compile(r"(audio|video|text)/[a-z0-9.+-]+")
+def _read_data(raw: Any, block: Block, reading: Reading) -> None:
+    plain = _plain_base64(raw)
+    if not plain or not may_be_base64(plain):
+        raise TypeError("data")
+    block["source"] = source_of(BYTES, plain, reading.endpoint)
+    reading.unusual = reading.unusual or plain != raw
+
+
+def _read_uri(raw: Any, block: Block, reading: Reading) -> None:
+    block["source"] = source_of(_uri_kind(raw), raw, reading.endpoint)
+
+
+def _write_data(block: Block, _: Writing, __: Path) -> Any:
+    return block["source"]["data"]
+
+
+def _write_type(block: Block, _: Writing, __: Path) -> Any:
+    return block.get("media_type", ABSENT)
 
 
 def _read_detail(raw: Any, block: Block, _: Any) -> None:
@@ -142,37 +131,30 @@ def _rows(name: str, data: Row) -> dict[bool, Row]:
     }
 
 
-def _write_uri(block: Block, _: Writing, __: Path) -> Any:
-    return block.get(WEB) or block[FILE]
-
-
-_INLINE: Final = _rows(
-    "inlineData", Row({}, same("mimeType", "media_type", str, needed=True), same("data", BYTES, str, needed=True))
-)
-_FILE: Final = _rows(
-    "fileData",
-    Row({}, by_rule("fileUri", ("uri", WEB, FILE), str, _write_uri, needed=True), same("mimeType", "media_type", str)),
-)
+_TYPE: Final = Member("mimeType", ("media_type",), _read_type, _write_type)
+_INLINE: Final = _rows("inlineData", Row({}, _TYPE, Member("data", ("source",), _read_data, _write_data)))
+_FILE: Final = _rows("fileData", Row({}, Member("fileUri", ("source",), _read_uri, _write_data), _TYPE))
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    """A medium as a part; None when it is not carried, which is reported."""
-    kind: str = block["type"]
-    if writing.refuses(KINDS[kind], kind):
-        return writing.placeholder_or_drop(block, path, "unsupported_model", f"the model takes no {kind}")
-    medium = _sent(block)
-    if (refusal := _refusal(block, medium, place, writing)) is not None:
-        return writing.placeholder_or_drop(block, path, "unsupported_source", refusal)
-    report_sent(block, medium, writing.loss, path)
+def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
+    """A medium as a part. Raises `Refused` for one that the target does not take in this place."""
+    refuse_kind(block, writing)
+    kind, medium = block["type"], _sent(block)
+    if not _is_fetched_as(medium, block["source"]["kind"], place, writing):
+        endpoint = writing.endpoint
+        refuse_source(block, medium, _TAKES, writing, lambda uri: is_fetched(uri, kind, endpoint))
+    if medium.media_type is not None and not _takes(medium.media_type, place, writing):
+        raise Refused("unsupported_source", "the target does not take this media type")
+    sent = sent_as(block, medium, writing.loss, path)
     read = _block_type(medium.media_type, "" if medium.kind == BYTES else medium.data)
     if read != kind:
         message = "the media type says what a medium is"
         writing.loss.replace((*path, "type"), read, "unsupported_value", "representation", message)
     rows = _INLINE if medium.kind == BYTES else _FILE
-    return write_item(rows[kind == "image" and _takes_detail(place, writing)], as_sent(block, medium), writing, path)
+    return write_item(rows[kind == "image" and _takes_detail(place, writing)], sent, writing, path)
 
 
 def _sent(block: Block) -> Medium:
@@ -187,18 +169,6 @@ def _sent(block: Block) -> Medium:
     elif kind in (WEB, FILE):
         kind = _uri_kind(data)
     return Medium(kind, data, _fitted_type(block["type"], Medium(kind, data, media_type)))
-
-
-def _refusal(block: Block, medium: Medium, place: str, writing: Writing) -> str | None:
-    """Why the target does not take a medium in this place."""
-    if not _is_fetched_as(medium, block["source"]["kind"], place, writing):
-        kind, endpoint = block["type"], writing.endpoint
-        refusal = source_refused(block, medium, _TAKES, writing, lambda uri: is_fetched(uri, kind, endpoint))
-        if refusal is not None:
-            return refusal
-    if medium.media_type is not None and not _takes(medium.media_type, place, writing):
-        return "the target does not take this media type"
-    return None
 
 
 def _takes(media_type: str, place: str, writing: Writing) -> bool:

@@ -19,7 +19,8 @@ from interlingua.adapters._kit import (
     parse_arguments,
 )
 from interlingua.adapters._media import KINDS
-from interlingua.adapters._messages import OF_TEXT, report_beside, report_verbatim
+from interlingua.adapters._messages import OF_TEXT, misplaced, native_item, no_place, report_beside
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,
@@ -43,7 +44,6 @@ from interlingua.adapters.gemini_generate.media import (
 from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path, pointer
 
 # ---------------------------------------------------------------------------------------------- calls and results, from the wire
@@ -106,7 +106,7 @@ def _call_from_wire(part: Wire, reading: Reading) -> Block:
     """A `functionCall`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
     block = read_item(_CALL, part, {"type": "tool_use", "input": {}}, reading)
     wire_id = part["functionCall"].get("id")
-    block["id"] = reading.call(block["name"], wire_id or None)
+    block["id"] = reading.call(wire_id or None, block["name"])
     return block
 
 
@@ -121,10 +121,10 @@ def _result_from_wire(part: Wire, reading: Reading) -> Block:
     if "parts" in item:
         content += _parts_of_result(item["parts"], reading)
         reading.unusual = reading.unusual or not item["parts"]
-    canonical, call_id, call_name = reading.result(name, wire_id or None)
-    if call_name is None:
+    canonical, _ = reading.result(wire_id or None, name)
+    if canonical not in reading.calls:
         encoding["name"] = name  # which no call says
-    if call_name != name or call_id != wire_id or type(item.get("response")) is not dict:
+    if reading.calls.get(canonical) != (wire_id, name) or type(item.get("response")) is not dict:
         reading.unusual = True
     result: Block = {"type": "tool_result", "tool_use_id": canonical, "content": content}
     if is_error:
@@ -262,12 +262,13 @@ def _plain_part(part: Wire, place: str, reading: Reading) -> Block | None:
     if place == MODEL and type(call := part.get("functionCall")) is dict and len(call) == 2:
         name, arguments = call.get("name"), call.get("args")
         if type(name) is str and name and type(arguments) is dict:
-            return {"type": "tool_use", "id": reading.call(name, None), "name": name, "input": arguments}
+            return {"type": "tool_use", "id": reading.call(None, name), "name": name, "input": arguments}
     elif place == USER and type(answer := part.get("functionResponse")) is dict and len(answer) == 2:
         name, response = answer.get("name"), answer.get("response")
         if type(name) is str and type(response) is dict and len(response) == 1:
             text = response.get("result")
-            if type(text) is str and (call_id := reading.plain_result(name)) is not None:
+            if type(text) is str and reading.open and reading.calls[reading.open[0]] == (None, name):
+                call_id, _ = reading.result(None, name)
                 return {"type": "tool_result", "tool_use_id": call_id, "content": [{"type": "text", "text": text}]}
     return None
 
@@ -307,9 +308,11 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
             reading.unusual = reading.unusual or not block["text"]
             return block
         case "inlineData":
-            return inline_from_wire(members, place, reading)
+            reading.unusual = reading.unusual or place == SYSTEM
+            return inline_from_wire(members, reading)
         case "fileData":
-            return file_from_wire(members, place, reading)
+            reading.unusual = reading.unusual or place == SYSTEM
+            return file_from_wire(members, reading)
         case "functionCall" if place == MODEL:
             return _call_from_wire(members, reading)
         case "functionResponse" if place == USER:
@@ -346,32 +349,30 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
     return parts
 
 
-_BLOCKS: Final = frozenset((*KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking", "opaque"))
-
-
 def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
     """One block on the wire; None when this place cannot carry it, which is reported."""
-    kind: str = block["type"]
-    match kind:
-        case "text":
-            return _text_to_wire(block, writing, path)
-        case "image" | "audio" | "video" | "document" if place != SYSTEM:
-            return medium_to_wire(block, place, writing, path)
-        case "tool_use" if place == MODEL:
-            return call_to_wire(block, writing, path)
-        case "thinking" if place == MODEL:
-            return _thinking_to_wire(block, writing, path)
-        case "redacted_thinking" if place == MODEL:
-            return _foreign_thinking(block, writing, path)
-        case "opaque" if place != SYSTEM:
-            return _opaque_to_wire(block, place, writing, path)
-        case "tool_use" | "tool_result" if place != RESULT:
-            message = f"a {kind} does not stand in a message of this role"
-            raise InvalidRequest(message, path=pointer(path))
-        case _ if kind in _BLOCKS:
-            return writing.placeholder_or_drop(block, path, "unsupported_block", f"{kind} has no form in this place")
-        case _:
-            return writing.placeholder_or_drop(block, path, "unknown_block", "a block that this version does not know")
+    try:
+        match block["type"]:
+            case "text":
+                return _text_to_wire(block, writing, path)
+            case "image" | "audio" | "video" | "document" if place != SYSTEM:
+                return medium_to_wire(block, place, writing, path)
+            case "tool_use" if place == MODEL:
+                return call_to_wire(block, writing, path)
+            case "thinking" if place == MODEL and is_native_thinking(block, writing):
+                return _thinking_to_wire(block, writing, path)
+            case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
+                raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
+            case "thinking" | "redacted_thinking" if place == MODEL:
+                raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
+            case "opaque" if place != SYSTEM and writing.endpoint.owns(block):
+                return _opaque_to_wire(block, place, writing, path)
+            case "tool_use" | "tool_result" if place != RESULT:
+                raise misplaced(block, path, writing)
+            case _:
+                raise no_place(block, writing)
+    except Refused as refused:
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 # ---------------------------------------------------------------------------------------------- to the wire: text and reasoning
@@ -388,10 +389,6 @@ def _report_empty(writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
 
 
-def _foreign_thinking(block: Block, writing: Writing, path: Path) -> Wire | None:
-    return writing.placeholder_or_drop(block, path, "foreign_state", "reasoning of another provider cannot be replayed")
-
-
 def is_native_thinking(block: Block, writing: Writing) -> bool:
     """Whether reasoning came from here; a block that says no origin has that of its message."""
     state = block.get("provider_state")
@@ -402,13 +399,7 @@ def is_native_thinking(block: Block, writing: Writing) -> bool:
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
-    text, signature = block["text"], block.get("signature")
-    if not is_native_thinking(block, writing):
-        if not signature and "provider_state" not in block:
-            message = "reasoning is only taken back from where it came"
-            return writing.placeholder_or_drop(block, path, "unsigned_thinking", message)
-        return _foreign_thinking(block, writing, path)
-    if not text and not signature:
+    if not block["text"] and not block.get("signature"):
         _report_empty(writing, path)
         return None
     return write_item(_THINKING, block, writing, path)
@@ -435,30 +426,15 @@ _PLACES: Final = {**dict.fromkeys((*_MODEL_ITEMS, "functionCall"), MODEL), "func
 """Where alone the provider takes an item."""
 
 
-def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire | None:
-    if not writing.endpoint.owns(block):
-        return writing.placeholder_or_drop(
-            block, path, "foreign_state", "an item of another provider has no meaning here"
-        )
-    if not block["value"]:
-        return writing.placeholder_or_drop(block, path, "empty_content", "the target takes no empty part")
-    value: Wire = dict(block["value"])
+def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
+    value: Wire = block["value"]
     kind = kind_of(value)
-    if _is_out_of_place(block, kind, place, writing):
-        return writing.placeholder_or_drop(block, path, "unsupported_block", "the item has no form in this place")
-    report_verbatim(block, kind, writing, path)
-    return value
-
-
-def _is_out_of_place(block: Block, kind: str, place: str, writing: Writing) -> bool:
-    """Whether an item stands where the provider does not take it, or where it would be something else than an item."""
-    if place != _PLACES.get(kind, place):
-        return True
-    if place == RESULT and kind not in ("inlineData", "fileData"):
-        return True
-    if kind not in DATA:
-        return False
-    return block_from_part(block["value"], place, Reading(writing.endpoint, DERIVED_IDS))["type"] != "opaque"
+    if not value:
+        raise Refused("empty_content", "the target takes no empty part")
+    if place != _PLACES.get(kind, place) or (place == RESULT and kind not in ("inlineData", "fileData")):
+        raise Refused("unsupported_block", "the item has no form in this place")
+    read = block_from_part(value, place, writing.reader()) if kind in DATA else None
+    return dict(native_item(block, kind, read, writing, path))
 
 
 def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:

@@ -6,16 +6,20 @@ from interlingua.adapters._items import opaque
 from interlingua.adapters._kit import parse_data_uri
 from interlingua.adapters._media import (
     BYTES,
+    WEB,
     Medium,
     located,
     may_be_base64,
-    model_refused,
-    report_sent,
+    refuse_kind,
+    refuse_source,
+    sent_as,
     sniff,
-    source_refused,
+    source_of,
 )
 from interlingua.adapters._messages import report_beside
-from interlingua.adapters.ollama_chat.tables import IMAGES, Reading, Writing
+from interlingua.adapters._reading import Reading
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.ollama_chat.tables import IMAGES, Writing
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -24,27 +28,21 @@ Block = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def image_refused(block: Block, writing: Writing, *, answer: bool = False) -> tuple[str, str] | None:
-    """Code and message when an image cannot be written.
+_IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "media_type"))
+
+
+def image_to_wire(block: Block, path: Path, writing: Writing, *, answer: bool = False) -> str:
+    """The base64 data of an image; the server tells its type from the bytes. Raises `Refused` for one that cannot be written.
 
     An answer has images only where it came from this wire with them: the clients of the wire do not agree on what an
     image of an answer is, and the official one for Python fails on the texts that its server would send.
     """
     if answer and not writing.state_of(block):
-        return "unsupported_block", "an answer has no images that every client of this wire can read"
-    if (refusal := model_refused(block, writing)) is not None:
-        return refusal
-    reason = source_refused(block, located(block), (BYTES,), writing)
-    return None if reason is None else ("unsupported_source", reason)
-
-
-_IMAGE: Final = frozenset(("type", "critical", "provider_state", "source", "media_type"))
-
-
-def image_to_wire(block: Block, path: Path, writing: Writing) -> str:
-    """The base64 data of an image; the server tells its type from the bytes."""
+        raise Refused("unsupported_block", "an answer has no images that every client of this wire can read")
+    refuse_kind(block, writing)
     data: str = located(block).data
-    report_sent(block, Medium(BYTES, data, sniff("image", data)), writing.loss, path)
+    refuse_source(block, located(block), (BYTES,), writing)
+    sent_as(block, Medium(BYTES, data, sniff("image", data)), writing.loss, path)
     report_beside(block, _IMAGE, writing, path)
     return data
 
@@ -67,9 +65,13 @@ def image_from_wire(image: Any, reading: Reading) -> Block:
         data = image if inline is None else inline[1]
         reading.unusual = reading.unusual or inline is not None
         if data and may_be_base64(data):
-            return {"type": "image", "source": {"kind": BYTES, "data": data}, "media_type": sniff("image", data)}
+            return {
+                "type": "image",
+                "source": source_of(BYTES, data, reading.endpoint),
+                "media_type": sniff("image", data),
+            }
         reading.unusual = True
         if image.startswith(("http://", "https://")):
-            return {"type": "image", "source": {"kind": "url", "data": image}}
+            return {"type": "image", "source": source_of(WEB, image, reading.endpoint)}
     reading.unusual = True
     return opaque({"image": image}, IMAGES, reading)

@@ -1,6 +1,5 @@
 """Messages: `message_to_wire` above `message_from_wire`; their text, their results, and the order that they have."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._envelope import MARK
@@ -29,15 +28,17 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import arranged, result_of
+from interlingua.adapters._order import Order, are_paired, arranged, result_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import Spellings, read_elements
-from interlingua.adapters._verbatim import Items, came_without, keep_item, keep_spellings
-from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_refused, image_to_wire
-from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Reading, Writing
+from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
+from interlingua.adapters._writing import Refused
+from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_to_wire
+from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
-from interlingua.canonical.ids import DERIVED_IDS, NamedIds
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Loss, Path, pointer
 
 Block = dict[str, Any]
@@ -55,11 +56,44 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     """
     messages: list[Message] = request["messages"]
     body: list[Wire] = []
-    order = arranged(messages, writing)
-    if writing.same_origin or _are_of_this_wire(messages):
-        writing.with_ids = not _find_their_calls(messages, order, writing)
     if request.get("system"):
         body.append(_members_to_wire(request["system"], ("system",), "system", writing))
+    order = arranged(messages, writing)
+    before = list(writing.loss.entries)
+    wires = _written(messages, order, writing)
+    items, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
+    found = items.settled(wires, of, read)
+    if read is None and any(map(_lacks_an_id, found)):
+        again = messages_from_wire(found, Reading(writing.endpoint, NamedIds()))
+        if not are_paired(again, [messages[position] for position in order]):
+            _refuse_doubled(messages)
+            apart = {position for position, wire in zip(order, found, strict=True) if _lacks_an_id(wire)}
+            writing.begin_with_ids(before)
+            found = items.put_back(_written(messages, order, writing), of, apart)
+    report_moves(order, messages, writing)
+    return [*body, *found]
+
+
+def _refuse_doubled(messages: list[Message]) -> None:
+    """Raises `InvalidRequest` for a result without a call and without an id that would be read as another one."""
+    calls = {block["id"] for message in messages for block in message["content"] if block["type"] == "tool_use"}
+    for position in range(len(messages) - 1, -1, -1):
+        if messages[position]["role"] == "tool" and messages[position]["content"][0]["tool_use_id"] not in calls:
+            why = "this result came without a call, and would now be read as that of another one"
+            where = ("messages", position, "content", 0, "tool_use_id")
+            raise InvalidRequest(why, path=pointer(where), adapter=NAME)
+
+
+def _lacks_an_id(wire: Wire) -> bool:
+    """Whether a message has a call or a result without an id, which is found otherwise."""
+    if wire["role"] == "tool":
+        return type(wire.get("tool_call_id")) is not str
+    return any(type(call) is dict and type(call.get("id")) is not str for call in wire.get(CALLS) or ())
+
+
+def _written(messages: list[Message], order: Order, writing: Writing) -> list[Wire]:
+    """The messages by the rules of the wire."""
+    body: list[Wire] = []
     for position in order:
         message = messages[position]
         content = message["content"]
@@ -69,10 +103,6 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
                 body.append({"role": message["role"], "content": block["text"]})
                 continue
         body.append(message_to_wire(message, ("messages", position), writing))
-    system = len(body) - len(order)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
-    body[system:] = items.settled(body[system:], [(position,) for position in order], read)
-    report_moves(order, messages, writing)
     return body
 
 
@@ -132,38 +162,46 @@ def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writi
 def _sorted(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Members:
     """The blocks where they stand on the wire; reports those that have no place there."""
     members: Members = {"thinking": [], "images": [], "content": [], CALLS: []}
-    assistant = role == "assistant"
     for index, block in enumerate(content):
-        where = (*path, index)
-        refused: tuple[str, str] | None = None
-        match block["type"]:
-            case "text":
-                if len(block) > 2:
-                    report_beside(block, OF_TEXT, writing, where)
-                members["content"].append((index, block["text"]))
-            case "document" if (
-                not assistant and (text := document_as_text(block, where, writing.loss, takes_bytes=False)) is not None
-            ):
-                report_beside(text, OF_TEXT, writing, where)
-                members["content"].append((index, text["text"]))
-            case "image" if (refused := image_refused(block, writing, answer=answer)) is None:
-                members["images"].append((index, image_to_wire(block, where, writing)))
-            case "tool_use" if assistant:
-                members[CALLS].append((index, call_to_wire(block, where, writing)))
-            # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
-            case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
-                report_beside(block, OF_THINKING, writing, where)
-                members["thinking"].append((index, block["text"]))
-            case "opaque" if (item := _raw_item(block, role, writing)) is not None:
-                report_beside(block, OF_OPAQUE, writing, where)
-                members[block["kind"]].append((index, item[0]))
-            case "tool_use" | "tool_result" if role != "tool":
-                raise misplaced(block, where, writing)
-            case _:
-                code, why = refused or no_place(block, writing)
-                if (left := writing.loss.block(where, block, code, "lost", why)) is not None:
-                    members["content"].append((index, left["text"]))
+        try:
+            member, said = _sorted_block(block, (*path, index), role, writing, answer=answer)
+        except Refused as refused:
+            left = writing.placeholder_or_drop(block, (*path, index), refused)
+            if left is None:
+                continue
+            member, said = "content", left["text"]
+        members[member].append((index, said))
     return members
+
+
+def _sorted_block(block: Block, path: Path, role: str, writing: Writing, *, answer: bool) -> tuple[str, Any]:
+    """The member that a block belongs to, and what it is there. Raises `Refused` for one that has no place."""
+    assistant = role == "assistant"
+    match block["type"]:
+        case "text":
+            if len(block) > 2:
+                report_beside(block, OF_TEXT, writing, path)
+            return "content", block["text"]
+        case "document" if (
+            not assistant and (text := document_as_text(block, path, writing.loss, takes_bytes=False)) is not None
+        ):
+            report_beside(text, OF_TEXT, writing, path)
+            return "content", text["text"]
+        case "image":
+            return "images", image_to_wire(block, path, writing, answer=answer)
+        case "tool_use" if assistant:
+            return CALLS, call_to_wire(block, path, writing)
+        # reasoning of another provider is not replayed; in an answer that is played it is shown all the same
+        case "thinking" if assistant and (answer or not block.get("provider_state") or writing.state_of(block)):
+            report_beside(block, OF_THINKING, writing, path)
+            return "thinking", block["text"]
+        case "opaque" if (item := _raw_item(block, role, writing)) is not None:
+            report_beside(block, OF_OPAQUE, writing, path)
+            return block["kind"], item[0]
+        case "tool_use" | "tool_result" if role != "tool":
+            raise misplaced(block, path, writing)
+        case _:
+            raise no_place(block, writing)
 
 
 def _one_text(members: Members, path: Path, writing: Writing, *, goes_on: bool, alone: bool) -> str | None:
@@ -194,68 +232,6 @@ def _joined(
     return [(kept[0][0], whole)]
 
 
-# -- order
-
-
-def _find_their_calls(messages: list[Message], order: "range | list[int]", writing: Writing) -> bool:
-    """Whether results are read as those of their calls, though some say so only by name and place; an edit may change both.
-
-    Raises `InvalidRequest` for results that came without a call and would be read as those of one, or of each other.
-    """
-    reading = Reading(writing.endpoint, NamedIds())
-    calls: dict[str, tuple[str, str | None]] = {}
-    alone: set[tuple[str, str]] = set()
-    paired, last = True, 0
-    for position in order:
-        message = messages[position]
-        if message["role"] == "assistant":
-            reading.turn()
-            for block in message["content"]:
-                if block["type"] == "tool_use":
-                    state = writing.state_of(block)
-                    wire_id: str | None = state.get("id") if state else block["id"]
-                    calls[block["id"]] = reading.call(wire_id, block["name"]), wire_id
-        elif message["role"] == "tool" and (answered := _answered(message)) is not None:
-            call, called_id = calls.get(answered, ("", None))
-            state = writing.state_of(message)
-            absent = came_without(message, writing.endpoint)
-            fields: Mapping[str, Any] = state.get("fields") or NOTHING
-            name = fields.get("name") if "tool_name" in absent else reading.names.get(call)
-            named = writing.state_of(message["content"][0]).get("id", called_id)
-            found, _ = reading.result(None if "tool_call_id" in absent else named, fields.get("tool_name", name))
-            if call:
-                paired = paired and found == call
-            else:
-                alone.add((found, answered))
-                last = position
-    if alone and not (paired and _is_one_to_one(alone | {(read, call) for call, (read, _) in calls.items()})):
-        why = "this result came without a call, and would now be read as that of another one"
-        raise InvalidRequest(why, path=pointer(("messages", last, "content", 0, "tool_use_id")), adapter=NAME)
-    return paired
-
-
-def _is_one_to_one(pairs: set[tuple[str, str]]) -> bool:
-    return len(pairs) == len({one for one, _ in pairs}) == len({other for _, other in pairs})
-
-
-def _are_of_this_wire(messages: list[Message]) -> bool:
-    """Whether something was read from this wire, though the request was not."""
-    for message in messages:
-        if "provider_state" in message and message["provider_state"]["adapter"] == NAME:
-            return True
-        content: list[Block] = message["content"]
-        for block in content:
-            state: dict[str, Any] | None = block.get("provider_state")
-            if state is not None and state["adapter"] == NAME:
-                return True
-    return False
-
-
-def _answered(message: Message) -> str | None:
-    content = message["content"]
-    return content[0].get("tool_use_id") if message["role"] == "tool" and content else None
-
-
 # -- items that could not be read, and results
 
 
@@ -263,7 +239,7 @@ def _raw_item(block: Block, role: str, writing: Writing) -> tuple[Any] | None:
     """The item that could not be read and goes back where it stood; None when it is no such item."""
     if not writing.endpoint.owns(block):
         return None
-    value, reading = block["value"], Reading(writing.endpoint, DERIVED_IDS)
+    value, reading = block["value"], Reading(writing.endpoint)
     match block.get("kind"):
         case "tool_calls" if role == "assistant" and not is_call(value, reading):
             return (value,)
@@ -294,7 +270,7 @@ def _result_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     name = (state.get("fields") or NOTHING).get("tool_name", writing.names.get(block["tool_use_id"]))
     if name is not None:
         wire["tool_name"] = name
-    if (wire_id := writing.result_id(block)) is not None:
+    if (wire_id := writing.known_result_id(block)) is not None:
         wire["tool_call_id"] = wire_id
     if len(block) > 3:
         report_beside(block, OF_RESULT, writing, where)
@@ -385,18 +361,19 @@ def _list(value: Any) -> list[Any]:
 def _result_from_wire(message: Wire, reading: Reading) -> Message:
     wire_id, name = message.get("tool_call_id"), message.get("tool_name")
     named = name if name is not None else message.get("name")  # as older clients say it
-    canonical, by_id = reading.result(*(item if isinstance(item, str) else None for item in (wire_id, named)))
     for item in (wire_id, name):
         if item is not None and not isinstance(item, str):
             raise TypeError(item)
-    usual = wire_id is not None or (canonical in reading.without_ids and "tool_call_id" not in message)
+    call, unknown = reading.result(wire_id, named if isinstance(named, str) else None)
+    known_id, called = reading.calls.get(call, ("", None))
+    usual = wire_id is not None or (known_id is None and "tool_call_id" not in message)
     reading.unusual = reading.unusual or not usual or name is None or not message.get("images", True)
     spellings: Spellings = {}
     fields = other_members(message, _TOOL, spellings)
-    if name is not None and name != reading.names.get(canonical):
+    if name is not None and name != called:
         fields["tool_name"] = name
     blocks = _blocks(message, "tool", reading, {})
-    read = result_message(canonical, blocks[-1:], reading, None if by_id else wire_id)
+    read = result_message(call, blocks[-1:], reading, unknown)
     block: Block = read["content"][0]
     block["content"] = blocks[:-1] + block["content"]  # images stand before the text
     return _finish(read, fields, spellings, reading)

@@ -7,12 +7,13 @@ last one: without it the answer broke off.
 
 from typing import Any, ClassVar, Final
 
+from interlingua.adapters._answers import read_end
 from interlingua.adapters._kit import Wire
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
-from interlingua.adapters.ollama_chat.responses import finish_from_wire, read_answer, salt_of
-from interlingua.adapters.ollama_chat.tables import Reading
+from interlingua.adapters.ollama_chat.responses import ENDS, assembled, call_prefix
 from interlingua.adapters.ollama_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -54,7 +55,7 @@ class _Answer(Answer):
         done = data.get("done")
         patch_members(self.body, data, ("message",))
         if not self.begun and (message is not None or done):
-            self.reading.salt = salt_of(data)
+            self.reading.prefix = call_prefix(data)
             self.start()
         if isinstance(logprobs := data.get("logprobs"), list):
             self.logprobs += logprobs
@@ -90,8 +91,8 @@ class _Answer(Answer):
         body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
         if self.logprobs:
             body["logprobs"] = self.logprobs
-        response = read_answer(body, Reading(self.endpoint, DERIVED_IDS))
-        response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), self.blocks.content)
+        response = assembled(body, Reading(self.endpoint))
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), self.blocks.content, ENDS)
         self.usage(response.get("usage"))
         self.complete_in_places(response)
 

@@ -29,6 +29,7 @@ from interlingua.adapters._kit import (
     parse_arguments,
     within,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._schema import (
     LISTED,
     NAMED,
@@ -47,7 +48,7 @@ from interlingua.adapters._schema import (
 from interlingua.adapters._tools import BESIDE, DESCRIPTION, Tool, may_be_called, unreadable_function, write_tools
 from interlingua.adapters._verbatim import Items
 from interlingua.adapters.ollama_chat.blocks import Block
-from interlingua.adapters.ollama_chat.tables import CALLS, Reading, Writing
+from interlingua.adapters.ollama_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Loss, Path
 
 # ---------------------------------------------------------------------------------------------------- schemas
@@ -187,7 +188,7 @@ def _read_id(raw: Any, call: Item, _: Any) -> None:
 
 
 def _write_id(call: Item, writing: Writing, _: Path) -> Any:
-    wire_id = writing.call_id(call, writing.state_of(call))
+    wire_id = writing.known_call_id(call, writing.state_of(call))
     return ABSENT if wire_id is None else wire_id
 
 
@@ -271,7 +272,7 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
     """A call, as it stands in `tool_calls`."""
     if "provider_state" not in block and len(block) == 4:  # the usual call, on a straight way
         function = {"name": block["name"], "arguments": block["input"]}
-        wire_id = writing.call_id(block, NOTHING)
+        wire_id = writing.known_call_id(block, NOTHING)
         return {"function": function} if wire_id is None else {"id": wire_id, "function": function}
     return write_item(_CALL, block, writing, path)
 
@@ -283,7 +284,7 @@ def call_from_wire(call: Any, reading: Reading) -> Block:
         if type(inner) is dict and len(inner) == 2 and type(arguments := inner.get("arguments")) is dict:
             name = inner.get("name")
             if type(name) is str and name:  # the usual call, on a straight way
-                state = reading.endpoint.state(id=wire_id)
+                state = reading.state(id=wire_id)
                 canonical = reading.call(wire_id, name)
                 return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
     block = _read_call(call, reading)

@@ -16,7 +16,8 @@ from interlingua.adapters._messages import (
     result_parts,
 )
 from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import Order, arranged, moves_behind, result_of
+from interlingua.adapters._order import Order, are_paired, arranged, moves_behind, result_of
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import LIST, lone_text
 from interlingua.adapters._verbatim import Items, came_otherwise
 from interlingua.adapters.openai_chat.parts import (
@@ -34,7 +35,7 @@ from interlingua.adapters.openai_chat.parts import (
     is_bare,
     part_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import NAME, Kept, Reading, Writing
+from interlingua.adapters.openai_chat.tables import NAME, Kept, Writing
 from interlingua.adapters.openai_chat.tools import CALLS
 from interlingua.adapters.openai_chat.turns import assistant_from_wire, assistant_to_wire
 from interlingua.canonical.ids import NamedIds
@@ -67,8 +68,9 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
         body = items.settled(runs.body, runs.of, read)
     if read is None and (writing.legacy or items is not None) and any(map(_lacks_an_id, body)):
-        meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
-        if not _find_their_calls(body, [messages[position] for position in meant], writing):
+        found = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
+        if not are_paired(found, [messages[position] for position in order]):
+            meant = [position for position in order if messages[position]["role"] in _WITH_CALLS]
             wires = [wire for wire in body if wire["role"] in _WIRES_WITH_CALLS]
             apart = {position for position, wire in zip(meant, wires, strict=True) if _lacks_an_id(wire)}
             writing.begin_with_ids(before, marks)
@@ -121,27 +123,6 @@ def _lacks_an_id(wire: Wire) -> bool:
         if type(call.get("id")) is not str:
             return True
     return "function_call" in wire
-
-
-def _find_their_calls(body: list[Wire], meant: list[Message], writing: Writing) -> bool:
-    """Whether a reader finds the calls of all results as they are `meant`; some are found by name and place alone, and an edit
-    may change both."""
-    calls: dict[str, str] = {}
-    read = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
-    for message, one in zip([message for message in read if message["role"] in _WITH_CALLS], meant, strict=True):
-        if message["role"] == "assistant":
-            calls.update(zip(_calls(message["content"]), _calls(one["content"]), strict=False))
-            continue
-        answers = one["content"][0]["tool_use_id"]
-        found = calls.get(message["content"][0]["tool_use_id"])
-        unasked = writing.encoding_of(one).get("unasked") or answers not in calls.values()
-        if found != answers and not (unasked and found is None):
-            return False
-    return True
-
-
-def _calls(content: list[Block]) -> list[str]:
-    return [block["id"] for block in content if block["type"] == "tool_use"]
 
 
 def _begun(wire: Wire, position: int, writing: Writing) -> Wire:
@@ -324,23 +305,21 @@ _TOOL: Final = frozenset(("role", "content", "tool_call_id"))
 def _tool_from_wire(message: Wire, reading: Reading) -> Message:
     content, wire_id, name = message.get("content"), message.get("tool_call_id"), message.get("name")
     if len(message) == 3 and type(content) is str and type(wire_id) is str and message["role"] == "tool":
-        canonical, paired = reading.result(wire_id)  # most results
-        result = [{"type": "text", "text": content}]
-        return result_message(canonical, result, reading, None if paired and wire_id else wire_id)
+        call, unknown = reading.result(wire_id or None)  # most results
+        reading.unusual = reading.unusual or not wire_id
+        return result_message(call, [{"type": "text", "text": content}], reading, unknown)
     kept, known = Kept(), _TOOL
     legacy, called_by = message["role"] == "function", name if isinstance(name, str) else None
-    found: str | None = None
-    if legacy or not isinstance(wire_id, str):
+    if legacy or not isinstance(wire_id, str) or not wire_id:
         reading.unusual = True
-        wire_id = f"function:{name}" if legacy else f"name:{called_by}"
-        found = None if legacy else reading.result_by_name(called_by)
-    canonical, paired = (found, True) if found is not None else reading.result(wire_id)
-    if called_by is not None and (legacy or reading.names.get(canonical) == called_by):
+        wire_id = None
+    call, unknown = reading.result(wire_id, called_by)
+    if called_by is not None and (legacy or reading.calls.get(call, ("", ""))[1] == called_by):
         # the call tells the name already
         kept.places = {} if legacy else {"named": True}
         known = _NAMED_TOOL
     blocks = content_from_wire(message, reading)
-    read = result_message(canonical, blocks, reading, None if paired and wire_id else wire_id)
+    read = result_message(call, blocks, reading, unknown)
     return finish_reading(message, read, known, kept, reading, _form_of(content, reading))
 
 

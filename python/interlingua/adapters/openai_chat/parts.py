@@ -17,40 +17,30 @@ from interlingua.adapters._citations import (
     select_members,
     with_origin,
 )
-from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, same, text, write_item
-from interlingua.adapters._kit import Wire, keep_spelling, within
+from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._kit import Wire, keep, keep_spelling, within
 from interlingua.adapters._media import (
     BYTES,
     FILE,
     KINDS,
     WEB,
     Medium,
-    as_sent,
     bare_type,
     document_as_text,
-    inline,
-    located,
-    may_be_base64,
-    model_refused,
-    report_sent,
-    sniff,
-    with_source,
+    read_medium,
+    refuse_kind,
+    sent_as,
+    source,
 )
-from interlingua.adapters._messages import OF_MESSAGE, fill, finish, no_place
-from interlingua.adapters._openai_parts import (
-    CacheMark,
-    address,
-    address_refused,
-    detail,
-    file_name,
-    is_plain,
-)
+from interlingua.adapters._messages import OF_MESSAGE, fill, finish, native_item, no_place
+from interlingua.adapters._openai_parts import CacheMark, address, detail, file_name, located_for
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import Spellings, lone_text
 from interlingua.adapters._verbatim import keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
-from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Reading, Writing
+from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Writing
 from interlingua.canonical import json
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Path
 
 Block = dict[str, Any]
@@ -78,12 +68,6 @@ def _format(media_type: str) -> str:
     return AUDIO.back.get(media_type) or media_type.removeprefix("audio/")
 
 
-def _read_sound(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("input_audio")
-    block["source"] = {"kind": BYTES if may_be_base64(raw) else WEB, "data": raw}
-
-
 _TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK)
 _OUTPUT_TEXT: Final = Row({"type": "text"}, text("text", "text", needed=True), mark=MARK, beside=("citations",))
 _REFUSAL: Final = Row(
@@ -99,17 +83,12 @@ _AUDIO: Final = Row(
         "input_audio",
         Row(
             {},
-            same("data", BYTES, str, needed=True),
+            source("data", BYTES),
             Member(
                 "format", ("media_type",), _read_format, lambda block, _, __: _format(block["media_type"]), needed=True
             ),
         ),
     ),
-    mark=MARK,
-)
-_SOUND: Final = Row(
-    {"type": "input_audio"},
-    Member("input_audio", ("source",), _read_sound, lambda block, _, __: block["source"]["data"]),
     mark=MARK,
 )
 _FILE: Final = Row(
@@ -130,35 +109,23 @@ _DOCUMENT: Final = Row(
 def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
     """The content part for a block, or None when it was dropped. `place` is the role of the message that it stands in."""
     writing.place = place
-    match block["type"]:
-        case "text":
-            return _text_to_wire(block, path, writing, place)
-        case "document" if place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None:
-            return _text_to_wire(words, path, writing, place)
-        case "image" | "audio" | "video" | "document":
-            return _media_to_wire(block, path, writing, place)
-        case "opaque":
-            if writing.endpoint.owns(block):
-                report_reading(
-                    block, part_from_wire(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing
-                )
-                return block["value"]
-            return lost_part(block, path, writing, *no_place(block, writing))
-        case _:
-            return lost_part(block, path, writing, *no_place(block, writing))
-
-
-def lost_part(block: Block, path: Path, writing: Writing, code: str, message: str) -> Wire | None:
-    """Reports a block that has no form; gives the text part for its place when the policy wants one."""
-    return writing.loss.block(path, block, code, "lost", message)
-
-
-def report_reading(block: Block, read: Block, path: Path, writing: Writing) -> None:
-    """Reports an opaque block that would be read back as something else, since a caller may put anything in one."""
-    given = {name: value for name, value in block.items() if name not in ("provider", "critical") and value is not None}
-    if given != {name: value for name, value in read.items() if name != "provider"}:
-        message = "the item is read back as what it says"
-        writing.loss.replace(path, read, "unsupported_value", "representation", message)
+    try:
+        match block["type"]:
+            case "text":
+                return _text_to_wire(block, path, writing, place)
+            case "document" if (
+                place != ASSISTANT and (words := document_as_text(block, path, writing.loss)) is not None
+            ):
+                return _text_to_wire(words, path, writing, place)
+            case "image" | "audio" | "video" | "document":
+                return _medium_to_wire(block, path, writing, place)
+            case "opaque" if writing.endpoint.owns(block):
+                part = block["value"]
+                return native_item(block, part.get("type"), part_from_wire(part, writing.reader()), writing, path)
+            case _:
+                raise no_place(block, writing)
+    except Refused as refused:
+        return writing.placeholder_or_drop(block, path, refused)
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
@@ -168,65 +135,36 @@ def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wir
     return write_item(row, block, writing, path)
 
 
-def _media_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire | None:
+def _medium_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
     kind: str = block["type"]
-    medium, part = located(block), writing.encoding_of(block).get("part")
-    if (refusal := _media_refused(block, medium, writing, place)) is not None:
-        return lost_part(block, path, writing, *refusal)
-    if kind == "audio" and medium.kind == WEB:
-        return write_item(_SOUND, block, writing, path)
+    dialect, encoding = writing.dialect, writing.encoding_of(block)
+    part = encoding.get("part")
+    if place != ASSISTANT or "member" not in encoding:  # what the provider itself said it takes back
+        if kind == "video" and not (dialect.get("video_url") or part):
+            raise Refused("unsupported_block", "the wire has no part for a video")
+        refuse_kind(block, writing)
+        if place != USER and not (place == TOOL and dialect.get("tool_result_media")):
+            raise Refused("unsupported_block", f"{kind} has no form in a message of this role")
+    by_url = kind == "document" and block["source"]["kind"] == WEB and not part and dialect.get("document_url")
+    may_be_url = part or by_url or (kind == "document" and dialect.get("file_url"))
+    sent = located_for(block, (*_TAKES[kind], WEB) if may_be_url else _TAKES[kind], writing)
     if kind == "audio":
-        sent = Medium(BYTES, medium.data, _audio_type(medium))
-        report_sent(block, sent, writing.loss, path)
-        return write_item(_AUDIO, as_sent(block, sent), writing, path)
-    row = _MEDIA[kind]
-    if kind == "document" and medium.kind != FILE:
-        by_url = block["source"]["kind"] == WEB and not part and writing.dialect.get("document_url")
-        row = _DOCUMENT if part == "document_url" or by_url else row
-    return write_item(row, block, writing, path)
+        media_type = bare_type(sent.media_type or "")
+        sent = Medium(BYTES, sent.data, _AUDIO_ALIASES.get(media_type, media_type))
+        if _format(sent.media_type or "") not in (dialect.get("audio_formats") or AUDIO.there):
+            raise Refused("unsupported_source", "the wire takes no sound of this format")
+    row = _DOCUMENT if (by_url or part == "document_url") and sent.kind != FILE else _MEDIA[kind]
+    return write_item(row, sent_as(block, sent, writing.loss, path), writing, path)
 
 
-_MEDIA: Final = {"image": _IMAGE, "video": _VIDEO, "document": _FILE}
+_MEDIA: Final = {"image": _IMAGE, "audio": _AUDIO, "video": _VIDEO, "document": _FILE}
 _TAKES: Final = {"image": (WEB, BYTES), "audio": (BYTES,), "video": (WEB, BYTES), "document": (BYTES, FILE)}
-
-
-def _audio_type(medium: Medium) -> str:
-    media_type = bare_type(medium.media_type or "")
-    return _AUDIO_ALIASES.get(media_type, media_type) or sniff("audio", medium.data)
-
-
 _AUDIO_ALIASES: Final = {
     "audio/x-wav": "audio/wav",
     "audio/wave": "audio/wav",
     "audio/vnd.wave": "audio/wav",
     "audio/mp3": "audio/mpeg",
 }
-
-
-def _media_refused(block: Block, medium: Medium, writing: Writing, place: str) -> tuple[str, str] | None:
-    """Code and message for a medium that has no form here."""
-    kind: str = block["type"]
-    dialect, encoding = writing.dialect, writing.encoding_of(block)
-    part = encoding.get("part")
-    taken = _TAKES[kind]
-    if part or (kind == "document" and (dialect.get("file_url") or dialect.get("document_url"))):
-        taken += (WEB,)
-    if place == ASSISTANT and encoding.get("member") and medium.kind in taken and medium.data:
-        return None  # what the provider itself said it takes back
-    if kind == "video" and not (dialect.get("video_url") or part):
-        return "unsupported_block", "the wire has no part for a video"
-    if (refusal := model_refused(block, writing)) is not None:
-        return refusal
-    if place != USER and not (place == TOOL and dialect.get("tool_result_media")):
-        return "unsupported_block", f"{kind} has no form in a message of this role"
-    if kind == "audio" and medium.kind == WEB and part:
-        return None
-    if (reason := address_refused(block, medium, taken, writing)) is not None:
-        return "unsupported_source", reason
-    if kind == "audio" and _format(_audio_type(medium)) not in (dialect.get("audio_formats") or AUDIO.there):
-        return "unsupported_source", "the wire takes no sound of this format"
-    return None
-
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
@@ -242,7 +180,7 @@ def part_from_wire(part: Any, reading: Reading) -> Block:
 
 
 def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
-    """The block of a part of a known type; None for any other, and for a file that is given twice or in no known way."""
+    """The block of a part of a known type; None for any other."""
     match kind:
         case "text":
             if len(part) == 2 and type(part["text"]) is str:  # most parts
@@ -251,30 +189,20 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
         case "refusal":
             return read_item(_REFUSAL, part, _begun("text", part, reading) | {"refusal": True}, reading)
         case "image_url":
-            block = read_item(_IMAGE, part, {"type": "image"}, reading)
-        case "video_url":  # it may go back where it came from, even when nothing is known of the provider
-            block = read_item(_VIDEO, part, _begun("video", part, reading), reading)
-        case "input_audio" if type(part.get("input_audio")) is str:
-            return read_item(_SOUND, part, _begun("audio", part, reading), reading)
+            return read_medium(_IMAGE, part, {"type": "image"}, reading)
         case "input_audio":
-            block = with_source(read_item(_AUDIO, part, {"type": "audio"}, reading), reading.endpoint)
-            return block if may_be_base64(block["source"]["data"]) else None
+            return read_medium(_AUDIO, part, {"type": "audio"}, reading)
         case "file":
-            file = part["file"]
-            if type(file) is not dict or ("file_id" in file) == ("file_data" in file):
-                return None
-            data: Any = file.get("file_data")
-            by_url = type(data) is str and data[:4].lower() == "http"
-            if data is not None and not by_url and inline(data) is None:
-                return None
-            block = read_item(
-                _FILE, part, _begun("document", part, reading) if by_url else {"type": "document"}, reading
-            )
+            block = read_medium(_FILE, part, {"type": "document"}, reading)
+            if block["source"]["kind"] == WEB:
+                keep_spelling(block.setdefault("provider_state", reading.state()), "part", kind)
+            return block
+        case "video_url":  # it may go back where it came from, even when nothing is known of the provider
+            return read_medium(_VIDEO, part, _begun("video", part, reading), reading)
         case "document_url":
-            block = read_item(_DOCUMENT, part, _begun("document", part, reading), reading)
+            return read_medium(_DOCUMENT, part, _begun("document", part, reading), reading)
         case _:
             return None
-    return block if "source" in block else None
 
 
 def _begun(kind: str, part: Wire, reading: Reading) -> Block:
@@ -413,8 +341,8 @@ def content_from_wire(message: Wire, reading: Reading) -> list[Block]:
         blocks = [part_from_wire(part, reading) for part in content]
         for block in blocks:
             if block["type"] != "text" or "refusal" in block:
-                usual = block["type"] == "image" and role == USER and is_plain(block, reading.endpoint)
-                reading.unusual = reading.unusual or not (usual or block["type"] == "opaque")
+                usual = (block["type"] == "image" and role == USER) or block["type"] == "opaque"
+                reading.unusual = reading.unusual or not usual
         return blocks
     if type(content) is not dict:
         raise TypeError("content")
@@ -465,7 +393,9 @@ def finish_reading(
         MARK.read(kept.fields, read, kept.places, reading)
         if read["role"] != "assistant" and not OF_THE_MODEL.isdisjoint(kept.fields):
             reading.unusual = True
-    reading.mark(read, kept.fields, kept.places)
+    if kept.fields or kept.places:
+        read["provider_state"] = reading.state()
+        keep(read["provider_state"], kept.fields, kept.places)
     return keep_places(read, kept.spellings, word, reading)
 
 

@@ -8,6 +8,7 @@ index under which it began; where a whole answer has it, its lane says.
 from typing import Any, Final
 
 from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, call_so_far, failed, patch_members
 from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, keep_member, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
@@ -19,7 +20,7 @@ from interlingua.adapters.openai_chat.reasoning import (
     summary_of,
     thinking_part_from_wire,
 )
-from interlingua.adapters.openai_chat.tables import Kept, Reading
+from interlingua.adapters.openai_chat.tables import Kept
 from interlingua.adapters.openai_chat.tools import call_from_wire, legacy_call
 from interlingua.adapters.openai_chat.turns import answer_from_wire
 from interlingua.canonical import json
@@ -197,8 +198,7 @@ class Calls:
         if call.has_begun():
             self._blocks.more(call.index, arguments if isinstance(arguments, str) else "")
         elif call.name and call.may_be_run():
-            wire_id = f"function:{call.name}" if call.legacy else call.raw.get("id") or ""
-            call.canonical = self._reading.call(wire_id, call.name)
+            call.canonical = self._reading.call(None if call.legacy else call.raw.get("id") or None, call.name)
             self._blocks.pause()
             lane = (_LEGACY_LANE if call.legacy else _CALLS_LANE, self.all.index(call))
             call.index = self._blocks.begin(call.begun(self._reading), lane)

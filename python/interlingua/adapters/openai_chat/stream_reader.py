@@ -11,10 +11,10 @@ from typing import Any, Final
 from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
-from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
+from interlingua.adapters.openai_chat.responses import COUNTS, read_response
 from interlingua.adapters.openai_chat.stream_choices import Choice
-from interlingua.adapters.openai_chat.tables import Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -108,7 +108,7 @@ class _Answer(Answer):
     def _say_usage(self) -> None:
         if self.counts is not None and not self.counted:
             self.counted = True
-            self.usage(usage_from_wire(self.counts, self.endpoint))
+            self.usage(COUNTS.read(self.counts, self.endpoint))
 
     # -- the end
 
@@ -145,7 +145,7 @@ class _Answer(Answer):
         if answers:
             response |= answers[0]
         if self.counts is not None:
-            response["usage"] = usage_from_wire(self.counts, self.endpoint)
+            response["usage"] = COUNTS.read(self.counts, self.endpoint)
         if len(answers) > 1:
             response["alternatives"] = answers[1:]
         return response

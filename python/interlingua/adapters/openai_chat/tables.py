@@ -3,12 +3,11 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._kit import BiMap, Wire, keep
+from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._messages import other_members
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters._spelling import ABSENT, Spellings
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss, pointer
 
 NAME: Final = "openai_chat"
@@ -22,88 +21,6 @@ PARTICIPANT: Final = re.compile(r"[^\s<|\\/>]+")
 
 FILLER: Final = "(empty)"
 """Stands where the wire takes no empty message."""
-
-
-class Reading:
-    """Reads one body: whose it is, and which call has which canonical id.
-
-    Results find their call by id, by name, or, when they say neither, by their order among the calls of the last turn.
-    `unusual`: something may be written otherwise than it came.
-    """
-
-    __slots__ = (
-        "_adapter",
-        "_ids",
-        "_latest",
-        "_met",
-        "_waiting",
-        "_origin",
-        "breakpoints",
-        "endpoint",
-        "names",
-        "unusual",
-    )
-
-    def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        self.endpoint = endpoint
-        self.names: dict[str, str] = {}
-        self.breakpoints = 0  # cache marks that the wire has a limit for
-        self.unusual = False
-        self._adapter = endpoint.adapter
-        self._origin = endpoint.state()
-        self._ids = ids
-        self._met: dict[str, int] = {}
-        self._latest: dict[str, str] = {}
-        self._waiting: dict[str, list[str]] = {}
-
-    def state(self, **members: Any) -> dict[str, Any]:
-        """A provider state that originates here."""
-        return {**self._origin, **members}
-
-    def call_state(self, wire_id: str) -> dict[str, Any]:
-        """The provider state of a call."""
-        return {**self._origin, "id": wire_id}
-
-    def mark(
-        self, item: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[str, Any] | None
-    ) -> dict[str, Any]:
-        """The item with a provider state, when there is something to keep in one."""
-        if fields or encoding:
-            state: dict[str, Any] = dict(self._origin)
-            keep(state, fields, encoding)
-            item["provider_state"] = state
-        return item
-
-    def turn(self) -> None:
-        """An assistant turn with calls begins: results answer its calls from here on."""
-        self._waiting.clear()
-
-    def call(self, wire_id: str, name: str) -> str:
-        """The canonical id of a call; an id that the wire repeats names a further call."""
-        met = self._met.get(wire_id, 0)
-        self._met[wire_id] = met + 1
-        canonical = self._ids.tool(self._adapter, wire_id, met)
-        if canonical in self.names:  # derived from an id that was taken away, and that another call has as well
-            canonical = self._ids.tool(self._adapter, wire_id, met + 1)
-        self._latest[wire_id] = canonical
-        self.names[canonical] = name
-        self._waiting.setdefault(wire_id, []).append(canonical)
-        return canonical
-
-    def result(self, wire_id: str) -> tuple[str, bool]:
-        """The canonical id of the call that a result answers, and whether there is such a call."""
-        waiting = self._waiting.get(wire_id)
-        if waiting:
-            return waiting.pop(0), True
-        latest = self._latest.get(wire_id)
-        return (latest, True) if latest is not None else (self._ids.tool(self._adapter, wire_id, 0), False)
-
-    def result_by_name(self, name: str | None) -> str | None:
-        """The canonical id of the call that a result without an id answers: the first open one, of that name if it has one."""
-        for waiting in self._waiting.values():
-            if waiting and (name is None or self.names[waiting[0]] == name):
-                return waiting.pop(0)
-        return None
 
 
 class Kept:
@@ -154,19 +71,9 @@ class Writing(Target):
         self.moved: frozenset[int] = _NO_MESSAGES
         self.with_ids = False
 
-    def reader(self) -> Reading:
-        """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
-
     def takes_marks(self) -> bool:
         """Whether the item at hand takes a mark for the cache that it did not come with: parts of these roles do."""
         return self.place in ("user", "system")
-
-    def result_id(self, block: dict[str, Any]) -> str:
-        """The wire id that a result names."""
-        if self.same_origin and "provider_state" in block and (known_id := self.state_of(block).get("id")) is not None:
-            return known_id
-        return self.answered_id(block["tool_use_id"])
 
     def begin_with_ids(self, entries: list[Entry], marks: int) -> None:
         """Begins anew, behind these entries of the report and marks for the cache: all calls are written with ids."""

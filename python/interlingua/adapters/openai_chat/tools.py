@@ -10,6 +10,7 @@ from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, 
 from interlingua.adapters._openai_parts import INDEX
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire, with_required
 from interlingua.adapters._openai_writing import can_be_enforced
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -23,7 +24,7 @@ from interlingua.adapters._tools import (
 )
 from interlingua.adapters._verbatim import Items
 from interlingua.adapters.openai_chat.parts import MARK, Block, has_no_effect
-from interlingua.adapters.openai_chat.tables import Reading, Writing
+from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.canonical.loss import Path
 
 CALLS: Final = "tool_calls"
@@ -283,8 +284,8 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     if len(call) == 3 and kind == "function" and type(wire_id) is str and type(inner) is dict and len(inner) == 2:
         name, text = inner.get("name"), inner.get("arguments")
         if type(name) is str and name and type(text) is str:  # most calls
-            block = {"type": "tool_use", "id": canonical or reading.call(wire_id, name), "name": name}
-            block["provider_state"] = state = reading.call_state(wire_id)
+            block = {"type": "tool_use", "id": canonical or reading.call(wire_id or None, name), "name": name}
+            block["provider_state"] = state = reading.state(id=wire_id)
             read_arguments(text, block, state)
             return block
     block = {"type": "tool_use", "provider_state": reading.state()}
@@ -293,7 +294,7 @@ def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -
     except (KeyError, TypeError):
         return opaque(call, CALLS, reading)
     block.setdefault("input", {})
-    block["id"] = canonical or reading.call(wire_id or "", block["name"])
+    block["id"] = canonical or reading.call(wire_id or None, block["name"])
     return block
 
 

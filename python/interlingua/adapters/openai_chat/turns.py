@@ -5,22 +5,26 @@ The blocks are sorted into the members of the wire, which have an order of their
 one text and one refusal, and what follows its like is one with it: what a stream of it adds up to.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._citations import has_native_citations
-from interlingua.adapters._kit import NOTHING, Wire, within
+from interlingua.adapters._items import report_not_written
+from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, report_unknown, within
 from interlingua.adapters._messages import (
     OF_TEXT,
     Members,
     as_one,
     misplaced,
+    native_item,
     report_beside,
     report_empty,
     report_order,
 )
+from interlingua.adapters._reading import Reading
 from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spellings, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     CONTENT_MEMBERS,
@@ -38,7 +42,6 @@ from interlingua.adapters.openai_chat.parts import (
     keep_places,
     part_from_wire,
     part_to_wire,
-    report_reading,
 )
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,
@@ -51,10 +54,9 @@ from interlingua.adapters.openai_chat.reasoning import (
     reasoning_from_wire,
     reasoning_to_wire,
 )
-from interlingua.adapters.openai_chat.tables import FILLER, Reading, Writing
+from interlingua.adapters.openai_chat.tables import FILLER, Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_from_wire, call_to_wire, legacy_call
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.ids import DERIVED_IDS
 from interlingua.canonical.loss import Loss, Path
 
 Message = dict[str, Any]
@@ -183,12 +185,13 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
             if place != PART:
                 turn.members[_TEXTS].append((index, (place, part)))
                 return
-        case "opaque" if writing.endpoint.owns(block) and block.get("kind") in (CALLS, DETAILS):
-            is_call = block["kind"] == CALLS
-            (turn.members[CALLS] if is_call else turn.members[DETAILS]).append((index, block["value"]))
-            read = call_from_wire if is_call else detail_from_wire
-            report_reading(block, read(block["value"], Reading(writing.endpoint, DERIVED_IDS)), path, writing)
-            return
+        case "opaque" if writing.endpoint.owns(block) and block.get("kind") in _KEPT_WHOLE:
+            try:
+                read = _KEPT_WHOLE[block["kind"]](block["value"], writing.reader())
+                turn.members[block["kind"]].append((index, native_item(block, block["kind"], read, writing, path)))
+                return
+            except Refused as refused:
+                part = writing.placeholder_or_drop(block, path, refused)
         case "image" if writing.encoding_of(block).get("member") == "images":
             part = part_to_wire(block, path, writing, ASSISTANT)
             if part is not None and part["type"] == "image_url":
@@ -203,6 +206,10 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
             part = part_to_wire(block, path, writing, ASSISTANT)
     if part is not None:
         turn.members["content"].append((index, part))
+
+
+_KEPT_WHOLE: Final[Mapping[Any, Callable[[Wire, Reading], Block]]] = {CALLS: call_from_wire, DETAILS: detail_from_wire}
+"""Members whose items may be kept whole, and how an item is read."""
 
 
 def _is_member(block: Block, index: int, content: list[Block], turn: _Turn) -> bool:
@@ -238,9 +245,8 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
     if "id" not in state or turn.members["audio"] or source["kind"] != "base64":
         return None
     if turn.answer:
-        read: Block = {name: block[name] for name in ("type", "transcript", "provider_state") if name in block}
-        read["source"] = {"kind": "base64", "data": source["data"]}
-        report_reading(block, read, path, turn.writing)
+        report_unknown(source, _OF_SOURCE, turn.writing.loss, (*path, "source"))
+        report_not_written(block, _OF_SOUND, turn.writing.loss, path)
         return audio_to_wire(block, state)
     loss = turn.writing.loss
     loss.drop(path, "unsupported_source", "representation", "the provider has the sound under its id")
@@ -249,6 +255,10 @@ def _sound(block: Block, path: Path, turn: _Turn) -> Wire | None:
         where, {"id": state["id"]}, "unsupported_source", "representation", "the provider has the sound under its id"
     )
     return {"id": state["id"]}
+
+
+_OF_SOURCE: Final = frozenset(("kind", "data"))
+_OF_SOUND: Final = BLOCK_MEMBERS | {"source", "transcript"}
 
 
 def audio_to_wire(block: Block, state: Mapping[str, Any]) -> Wire:
@@ -494,4 +504,4 @@ def _legacy_from_wire(legacy: Any, blocks: list[Block], calls: bool, reading: Re
         return
     reading.turn()
     name = legacy["name"]
-    blocks.append(legacy_call(legacy, reading.call(f"function:{name}", name), reading))
+    blocks.append(legacy_call(legacy, reading.call(None, name), reading))

@@ -27,6 +27,7 @@ from interlingua.adapters._messages import (
     OF_THINKING,
     finish,
     misplaced,
+    native_item,
     no_place,
     other_members,
     report_beside,
@@ -34,6 +35,7 @@ from interlingua.adapters._messages import (
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._spelling import Spellings, lone_text, written_is
 from interlingua.adapters._verbatim import keep_spellings
+from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,
@@ -45,14 +47,7 @@ from interlingua.adapters.openai_responses.built_in import (
     is_one_of,
     ran,
 )
-from interlingua.adapters.openai_responses.parts import (
-    MARK,
-    Block,
-    lost,
-    native_part,
-    report_opaque,
-    report_reading,
-)
+from interlingua.adapters.openai_responses.parts import MARK, Block
 from interlingua.adapters.openai_responses.tables import BETWEEN, Answers, Reading, Writing
 from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, name_in_namespace
 from interlingua.canonical.loss import Path, pointer
@@ -207,17 +202,19 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     elif kind == "tool_result":
         raise misplaced(block, path, writing)
     elif kind == "opaque" and writing.encoding_of(block).get(_PART):
-        part = native_part(block, path, writing, assistant=True)
-        if part is not None:
-            turn.add_part(part, block, index)
+        part = block["value"]
+        turn.add_part(native_item(block, part.get("type"), None, writing, path, fields=False), block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
-        _opaque_to_wire(block, index, turn)
+        try:
+            _opaque_to_wire(block, index, turn)
+        except Refused as refused:
+            _leave(block, index, turn, refused)
     else:
-        _leave(block, index, turn, *no_place(block, writing))
+        _leave(block, index, turn, no_place(block, writing))
 
 
-def _leave(block: Block, index: int, turn: _Turn, code: str, message: str) -> None:
-    part = lost(block, (*turn.path, "content", index), turn.writing, code, message)
+def _leave(block: Block, index: int, turn: _Turn, refused: Refused) -> None:
+    part = turn.writing.placeholder_or_drop(block, (*turn.path, "content", index), refused)
     if part is not None:
         text = {"type": "text", "text": part["text"]}
         turn.add_part({"type": "output_text", "text": part["text"]}, text, index)
@@ -227,24 +224,25 @@ def _opaque_to_wire(block: Block, index: int, turn: _Turn) -> None:
     """An item of the provider. One that would be read back as several blocks, or as no block, has no place."""
     value, writing, path = block["value"], turn.writing, (*turn.path, "content", index)
     reading = Reading(writing.endpoint)
-    reading.named = writing.named
+    reading.kinds = writing.named
     canonical: str | None = None
     if (is_one_of(value, CALLS) or is_one_of(value, OUTPUTS)) and isinstance(call_id := answered_call(value), str):
         reading.ran, apart, results = _answers_apart(turn)
         if call_id in apart and call_id not in reading.ran and not writing.reply:
             message = "calls that the client runs, and what it answers, are calls and results"
-            _leave(block, index, turn, "unsupported_value", message)
-            return
+            raise Refused("unsupported_value", message)
         canonical = results.get(call_id)
     others = not writing.reply and is_of_others(value, reading)  # nobody but the model speaks in an answer
     read = [] if others else item_from_wire(value, reading, starts=False)
     if len(read) != 1:
-        _leave(block, index, turn, "unsupported_value", "the item is no item of a model's turn")
-        return
+        raise Refused("unsupported_value", "the item is no item of a model's turn")
     if canonical is not None and read[0]["type"] == "tool_use":
         read[0]["id"] = canonical
-    report_reading(block, read[0], path, turn.writing)
-    report_opaque(block, path, turn.writing)
+    if read[0]["type"] == "opaque":
+        native_item(block, value.get("type"), None, writing, path)
+    else:  # a result may name it
+        message = "the item is read back as what it says"
+        writing.loss.replace(path, read[0], "unsupported_value", "representation", message)
     turn.add(value, index)
     if isinstance(call_id := value.get("call_id"), str):
         turn.writing.calls.setdefault(call_id, "provider")
@@ -466,7 +464,7 @@ def _settle_reasoning(turn: _Turn) -> None:
         message = "reasoning goes back only with its proof, and before the item that it led to"
         path = (*turn.path, "content", index)
         _withdraw(path, turn)
-        part = lost(block, path, writing, "unsigned_thinking", message)
+        part = writing.placeholder_or_drop(block, path, Refused("unsigned_thinking", message))
         if part is not None:
             turn.items[at] = {"role": "assistant", "content": part["text"]}
 
@@ -659,7 +657,7 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -
         name = joined(namespace, name)
     block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
     reading.names.add(name)
-    state = block["provider_state"] = reading.call_state(call_id)
+    state = block["provider_state"] = reading.state(id=call_id)
     if custom:
         block |= {"kind": "custom", "input": {}, "input_raw": text}
     else:
@@ -700,7 +698,7 @@ def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> 
     form = FORMS[name]
     if form.filled:
         arguments = {argument: value for argument, value in arguments.items() if value is not None}
-    state = reading.call_state(call_id)
+    state = reading.state(id=call_id)
     keep_spelling(state, BUILT_IN, name)
     block: Block = {
         "type": "tool_use",

@@ -471,14 +471,14 @@ def _finish(item: Wire, message: Message, known: Container[str], spellings: Spel
 
 
 def _result_from_wire(item: Wire, reading: Reading) -> Message:
-    canonical, paired = reading.result(item["call_id"])
+    canonical, unknown = reading.result(item["call_id"])
     kind = "custom" if item["type"] == "custom_tool_call_output" else "function"
-    called = reading.kinds.get(canonical, "function")
-    if len(item) == 3 and paired and kind == called and type(item["output"]) is str:  # most results
+    called = "function" if unknown else reading.calls[canonical][1]
+    if len(item) == 3 and unknown is None and kind == called and type(item["output"]) is str:  # most results
         return result_message(canonical, [{"type": "text", "text": item["output"]}], reading)
     spellings: Spellings = {}
     blocks = _content_from_wire(item, "output", reading, spellings)
-    message = result_message(canonical, blocks, reading, None if paired else item["call_id"])
+    message = result_message(canonical, blocks, reading, unknown)
     if (FORMS[called].answered or called if called in FORMS else called) != kind:
         message["provider_state"] = reading.state(encoding={_KIND: kind})
     return _finish(item, message, _OUTPUT, spellings, reading)
@@ -487,8 +487,8 @@ def _result_from_wire(item: Wire, reading: Reading) -> Message:
 def _output_from_wire(item: Wire, reading: Reading) -> Message:
     """What the client answered to a call of a built-in tool, as `answers` knows it."""
     reading.unusual = True
-    canonical, paired = reading.result(answered_call(item))
-    name = reading.kinds.get(canonical) or OUTPUTS[item["type"]]
+    canonical, unknown = reading.result(answered_call(item))
+    name = OUTPUTS[item["type"]] if unknown else reading.calls[canonical][1]
     content_member = "tools" if name == "tool_search" else "output"
     known = {"type", "call_id", content_member}
     match name:
@@ -504,12 +504,12 @@ def _output_from_wire(item: Wire, reading: Reading) -> Message:
             blocks = [{"type": "text", "text": arguments_text(item[content_member])}]
             if name == "tool_search":
                 reading.found.append(item["tools"])
-    message = result_message(canonical, [], reading, None if paired else answered_call(item))
+    message = result_message(canonical, [], reading, unknown)
     message["content"][0]["content"] = blocks  # without an envelope: the wire marks failures here
     if name == "apply_patch" and item["status"] == "failed":
         message["content"][0]["is_error"] = True
     known.update(member for member, value in item.items() if member in _IDLE or value == [])
-    if not paired or FORMS[name].answered:
+    if unknown or FORMS[name].answered:
         message["provider_state"] = reading.state(encoding={_KIND: name})
     return _finish(item, message, known, {}, reading)
 

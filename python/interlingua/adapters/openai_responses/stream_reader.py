@@ -13,7 +13,7 @@ from interlingua.adapters._stream_reader import Answer, Decoder, Part, call_so_f
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import answer_item, read_response, takes_parts, usage_from_wire
+from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, takes_parts
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -161,7 +161,7 @@ class _Answer(Answer):
         output = response.get("output")
         self._finish_all(output if isinstance(output, list) else [])
         self._count(response)
-        self.complete(read_response(response, self.blocks.in_places(), self.endpoint), self.blocks.places())
+        self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
         """Ends what is still open, and the items of the whole answer that had no events."""
@@ -185,7 +185,7 @@ class _Answer(Answer):
         self.body = response
         if isinstance(usage := response.get("usage"), dict):
             self.counts = usage
-            self.usage(usage_from_wire(usage))
+            self.usage(COUNTS.read(usage, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
@@ -197,7 +197,7 @@ class _Answer(Answer):
                 content[part.index] = _so_far(content[part.index], part.text)
         response = self.partial(content)
         if self.counts is not None:
-            response["usage"] = usage_from_wire(self.counts)
+            response["usage"] = COUNTS.read(self.counts, self.endpoint)
         return response
 
     # -- items

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters import _reading
 from interlingua.adapters._kit import NOTHING
 from interlingua.adapters._openai_writing import Target
 from interlingua.adapters.openai_responses.built_in import ran
@@ -37,40 +38,18 @@ Answers = tuple[set[str], set[str], dict[Any, str]]
 """What answers calls that are kept whole, as `items` finds it."""
 
 
-class Reading:
-    """Reads one body: whose it is, which call has which canonical id, and whether something may be written otherwise than it
-    came (`unusual`)."""
+class Reading(_reading.Reading):
+    """What a reader carries on this wire besides. The name of a call is its kind: function, custom, or that of a built-in tool."""
 
-    __slots__ = (
-        "_answered",
-        "_calls",
-        "_ids",
-        "_among",
-        "_origin",
-        "breakpoints",
-        "counts",
-        "endpoint",
-        "found",
-        "items",
-        "kinds",
-        "named",
-        "offered",
-        "names",
-        "ran",
-        "unusual",
-    )
+    __slots__ = ("_among", "counts", "found", "items", "kinds", "offered", "ran")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> None:
-        self.endpoint = endpoint
-        self.unusual = False
+        super().__init__(endpoint, ids)
         self.items: list[dict[str, Any]] = []
         """The items of a request, the instructions before them."""
         self.counts: list[int] = []
         """How much was read of each: blocks of a turn of the model, or one message."""
-        self.kinds: dict[str, str] = {}
-        self.breakpoints = 0  # cache marks, of which the wire takes so many
-        self.names: set[str] = set()
-        self.named: Mapping[str, str] = NOTHING
+        self.kinds: Mapping[str, str] = NOTHING
         """The kinds of calls that came before and are not read here, by their wire ids."""
         self.ran: set[str] | None = None
         """The calls of a shell that the provider has run; None where nobody has looked among the items yet."""
@@ -79,30 +58,6 @@ class Reading:
         """The tools of the request and of its items, as they came, those of namespaces among them."""
         self.found: list[list[dict[str, Any]]] = []
         """The tools that each search of the client gave."""
-        self._origin = endpoint.state()
-        self._ids = ids
-        self._calls: dict[str, list[str]] = {}
-        self._answered: dict[str, int] = {}
-
-    def state(self, **members: Any) -> dict[str, Any]:
-        """A provider state that originates here."""
-        return {**self._origin, **members}
-
-    def call_state(self, wire_id: str) -> dict[str, Any]:
-        """The provider state of a call."""
-        return {**self._origin, "id": wire_id}
-
-    def call(self, wire_id: str, kind: str) -> str:
-        """The canonical id of a call; an id that the wire repeats names a further call."""
-        calls = self._calls.get(wire_id)
-        if calls is None:
-            self._calls[wire_id] = calls = []
-        canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls))
-        if canonical in self.kinds:  # derived from an id that was taken away, and that another call has as well
-            canonical = self._ids.tool(self.endpoint.adapter, wire_id, len(calls) + 1)
-        calls.append(canonical)
-        self.kinds[canonical] = kind
-        return canonical
 
     def among(self, items: list[Any]) -> None:
         """Says among which items a call stands: they tell whether the provider has run it."""
@@ -118,23 +73,11 @@ class Reading:
         return wire_id in self.ran
 
     def kind_of(self, wire_id: Any) -> str | None:
-        """The kind of a call that came before: function, custom, or the name of a built-in tool; None where there is none."""
-        calls = self._calls.get(wire_id) if isinstance(wire_id, str) else None
-        if calls:
-            return self.kinds[calls[-1]]
-        return self.named.get(wire_id) if isinstance(wire_id, str) else None
-
-    def result(self, wire_id: str) -> tuple[str, bool]:
-        """The canonical id of the call that a result answers, and whether there is such a call: the first unanswered."""
-        calls = self._calls.get(wire_id)
-        if calls is None:
-            return self._ids.tool(self.endpoint.adapter, wire_id, 0), False
-        if len(calls) == 1:
-            self._answered[wire_id] = 1
-            return calls[0], True
-        answered = self._answered.get(wire_id, 0)
-        self._answered[wire_id] = answered + 1
-        return calls[min(answered, len(calls) - 1)], True
+        """The kind of a call that came before; None where there is none."""
+        if not isinstance(wire_id, str):
+            return None
+        call = self._latest.get(wire_id)
+        return self.kinds.get(wire_id) if call is None else self.calls[call][1]
 
 
 class Writing(Target):
@@ -166,7 +109,11 @@ class Writing(Target):
 
     def reader(self) -> Reading:
         """A reader of this wire."""
-        return Reading(self.endpoint, DERIVED_IDS)
+        return Reading(self.endpoint)
+
+    def text(self, text: str) -> dict[str, Any]:
+        """A text of the writer's own on the wire."""
+        return {"type": "input_text", "text": text}
 
     def call_id(self, block: dict[str, Any], state: Mapping[str, Any]) -> str:
         """The wire id of a call."""
@@ -174,10 +121,3 @@ class Writing(Target):
         wire_id = super().call_id(block, {} if block["id"] in self.apart else state)
         self.named[wire_id] = kind
         return wire_id
-
-    def result_id(self, block: dict[str, Any]) -> str:
-        """The wire id that a result names."""
-        call = block["tool_use_id"]
-        if call not in self.calls and (known_id := self.state_of(block).get("id")) is not None:
-            return known_id
-        return self.answered_id(call)
