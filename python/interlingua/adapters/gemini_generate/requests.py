@@ -115,6 +115,7 @@ def from_wire_request(
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
     contents_may, reading.unusual = reading.unusual, False
+    reading.model = _model_of(wire, body) or ""
     members = _TABLE.read(body, reading)
     members.words.update(encoding)
     encoding = members.words
@@ -130,7 +131,7 @@ def from_wire_request(
     model = (request.get("model") or "").partition(":")[2]
     if request.get("tools") and may_differ(reading.unusual):
         offered = Offered(body["tools"], reading.offered)
-        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss()), read=offered)
+        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss(), reading.model), read=offered)
     if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
         read = Read(body.get("systemInstruction"), contents, starts)
@@ -145,14 +146,21 @@ def _address_from_wire(
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
-    model = body.get("model")
-    name = unquote(found[1]) if found else model.rpartition("/")[2] if type(model) is str else None
-    if name:
+    if name := _model_of(wire, body):
         request["model"] = endpoint.model_id(name) or ""
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
             encoding["array"] = True
+
+
+def _model_of(wire: Mapping[str, Any], body: Wire) -> str | None:
+    """The name of the model that is asked."""
+    path = wire.get("path")
+    if isinstance(path, str) and (found := MODEL_IN_PATH.search(path)):
+        return unquote(found[1])
+    model = body.get("model")
+    return model.rpartition("/")[2] if type(model) is str else None
 
 
 # -- members
