@@ -24,7 +24,7 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._spelling import Spellings, lone_text, written_is
+from interlingua.adapters._spelling import Spellings, imprint, lone_text
 from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.built_in import (
@@ -518,7 +518,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spellings["/content"] = {"word": content[0]["type"]}
         elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
-            written = written_is({**content[0], "annotations": [], "logprobs": []})
+            written = imprint({**content[0], "annotations": [], "logprobs": []})
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [spoken_from_wire(part, reading, full=full) for part in content]
