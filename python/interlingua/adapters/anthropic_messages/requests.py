@@ -95,7 +95,7 @@ def from_wire_request(
     )
     marks = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
+    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
@@ -307,7 +307,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         message = "the target takes the id of the user only"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):

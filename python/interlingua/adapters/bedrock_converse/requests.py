@@ -164,7 +164,7 @@ def from_wire_request(
         record_quirk(members.request, members.words, "tools", "required_default", NAME)
     marks = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty)
+    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
@@ -359,7 +359,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         kept = kept_metadata(writing, _is_metadata, "the target takes short texts", _MOST_METADATA, user="user")
         if kept:
             body["requestMetadata"] = kept
-    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     _TABLE.write_options(request, body, writing)
 
 

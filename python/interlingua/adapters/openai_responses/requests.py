@@ -128,8 +128,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    _TABLE.write(request, body, writing)
-    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
+    _TABLE.write_members(request, body, writing)
+    if "options" in request:
+        _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
@@ -243,7 +244,9 @@ def from_wire_request(
         reading.unusual = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
-    _TABLE.keep(members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty)
+    _TABLE.keep_request(
+        members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty
+    )
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
