@@ -7,12 +7,13 @@ authority, because some servers leave the output of the last event empty. Status
 
 from typing import Any, Final
 
+from interlingua.adapters._calls import read_text
 from interlingua.adapters._kit import Event, Wire, arguments_text, encoding_of
-from interlingua.adapters._openai_calls import read_arguments
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, partial
 from interlingua.adapters.openai_responses.built_in import CALLS
-from interlingua.adapters.openai_responses.items import call_from_wire, is_message
+from interlingua.adapters.openai_responses.calls import call_from_wire
+from interlingua.adapters.openai_responses.items import is_message
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import answer_item, read_response, takes_parts, usage_from_wire
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
@@ -421,7 +422,7 @@ class _Answer(Answer):
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
         starts = item.before is not None and item.before.takes_parts
-        blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical or None)
+        blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical)
         item.takes_parts = takes_parts(wire, blocks)
         return blocks
 
@@ -462,9 +463,9 @@ def _place(item: _Item) -> int:
 def _with_text_so_far(begun: Block, text: str) -> Block:
     """A block that has no more than what was told of it."""
     if begun["type"] == "tool_use":
-        call = {**begun}
-        read_arguments(text, call, {})
-        return call
+        call = {**begun, "provider_state": {}}
+        read_text(text, call)
+        return {**call, "provider_state": begun["provider_state"]}
     return {**begun, "text": text} if begun["type"] in _PROSE else begun
 
 
