@@ -14,7 +14,7 @@ from typing import Any, Final
 from interlingua.adapters._built_in import BUILT_IN
 from interlingua.adapters._calls import argument_text, call_id, free_text, is_plain, plain_call, read_call
 from interlingua.adapters._items import ABSENT, Member, Row, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text, keep_spelling
+from interlingua.adapters._kit import NOTHING, Wire, arguments_text, encoding_of, keep_spelling
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,
@@ -202,9 +202,8 @@ def call_from_wire(item: Wire, reading: Reading, canonical: str = "") -> Block |
     except (KeyError, TypeError):
         return None
     reading.names.add(block["name"])
-    reading.unusual = reading.unusual or ("status" in item) != (
-        _ITEM_ID in block["provider_state"].get("encoding", NOTHING)
-    )
+    full = _ITEM_ID in encoding_of(block, reading.endpoint)
+    reading.unusual = reading.unusual or ("status" in item) != full
     return block
 
 

@@ -337,10 +337,8 @@ def as_function(item: Item, path: Path, writing: Writing) -> Item:
     if not state:
         return item
     report_replayable_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
-    return {
-        **item,
-        "provider_state": {name: value for name, value in state.items() if name not in ("fields", "encoding")},
-    }
+    kept = writing.endpoint.state(id=state["id"]) if "id" in state else writing.endpoint.state()
+    return {**item, "provider_state": kept}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool:
