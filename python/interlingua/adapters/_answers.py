@@ -1,19 +1,21 @@
 """
 Answers of all wires, both ways: why they ended, what stands around the content, and what is lost of it.
 
-A wire has a table of the members around the content (`Names`), one of its words for ends (`Ends`), and one of its counts
-(`_usage`). One loss has one code and one severity on every wire (spec/3-responses.md#answer-loss).
+An answer is an item of the wire like others, and a wire says it as a row of members (`_items.Row`); those that most wires have are
+made here. A wire has one table of its words for ends (`Ends`), and one of its counts (`_usage.Counts`). One loss has one code and
+one severity on every wire (spec/3-responses.md#answer-loss).
 """
 
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from interlingua.adapters._items import report_not_written
-from interlingua.adapters._kit import MESSAGE_MEMBERS, NOTHING, THINKING_MEMBERS, Wire, report_lost_state
-from interlingua.adapters._spelling import ABSENT, Spellings
-from interlingua.adapters._usage import COUNTED, Usage, report_usage
-from interlingua.adapters._verbatim import keep_item, keep_spellings, put_back_item
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written, write_item
+from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
+from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._usage import Counts
+from interlingua.adapters._verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
+from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, InvalidRequest
 from interlingua.canonical.loss import Entry, Loss, Path, pointer
@@ -33,10 +35,10 @@ def as_object(body: Any, endpoint: Endpoint) -> Wire:
     return body
 
 
-def unreadable(path: str, endpoint: Endpoint) -> InvalidAnswer:
+def unreadable(path: Path, endpoint: Endpoint) -> InvalidAnswer:
     """The error for an answer of which a part cannot be read."""
     why = "the answer cannot be read: a member is missing or has the wrong type"
-    return InvalidAnswer(why, path=path, adapter=endpoint.adapter)
+    return InvalidAnswer(why, path=pointer(path), adapter=endpoint.adapter)
 
 
 def write_answer(endpoint: Endpoint, write: Callable[[Loss], Wire]) -> tuple[Wire, list[Entry]]:
@@ -109,98 +111,171 @@ def written_end(choice: Choice, content: list[Block], ends: Ends, *, same_origin
 
 # ---------------------------------------------------------------------------------------------- members
 
-
-APART: Final = ""
-"""Of a member that is read by itself."""
-LISTED: Final = "content"
-"""Of a list of log probabilities; it is this member of canonical ones."""
+AROUND: Final = tuple("id model requested_model message finish_reason usage loss skipped attempts raw".split())
+"""The members of an answer that every wire says, or that are none of the provider's: `beside` those of a row."""
 
 
-class Names(NamedTuple):
-    """The members of a wire's answer around its content: for each the canonical one, `APART` or `LISTED`.
+def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
+    """The id of an answer. One that has none, and is not of this wire, gets one that is derived of it, where clients need one."""
 
-    Those `always` there are null where they say nothing. `strict`: none of them is ever of another type.
+    def read(raw: Any, _: Response, __: Any) -> None:
+        raise TypeError(name)
+
+    def write(response: Response, writing: Writing, _: Path) -> Any:
+        given = response.get("id")
+        if given:
+            return given
+        return ABSENT if writing.same_origin or derive is None else derive(response)
+
+    member = Member(name, ("id",), read, write, soft=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def model(name: str, unknown: str | None = None) -> Member:
+    """The model that served an answer. Where nobody says which one, it is the one that was asked for, else `unknown`, where
+    clients need one."""
+
+    def read(raw: Any, response: Response, reading: Any) -> None:
+        if type(raw) is not str or not raw:
+            raise TypeError(name)
+        response["model"] = reading.endpoint.model_id(raw)
+
+    def write(response: Response, writing: Writing, _: Path) -> Any:
+        served = served_model(response)
+        if served is not None:
+            return served
+        return ABSENT if writing.same_origin or unknown is None else writing.endpoint.model or unknown
+
+    return Member(name, ("model",), read, write, soft=True)
+
+
+def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
+    """What an answer took. `demanded`: clients need it, though it be nothing."""
+
+    def read(raw: Any, response: Response, reading: Any) -> None:
+        if type(raw) is not dict:
+            raise TypeError(name)
+        response["usage"] = counts.read(raw, reading.endpoint)
+
+    def write(response: Response, writing: Writing, _: Path) -> Any:
+        given = response.get("usage")
+        if given is None and (writing.same_origin or not demanded):
+            return ABSENT
+        wire = counts.write(given or {}, writing.endpoint, same_origin=writing.same_origin)
+        if given is not None:
+            counts.report(given, wire, writing.loss)
+        return wire
+
+    return Member(name, ("usage",), read, write, soft=True)
+
+
+def end(name: str, ends: Ends, *, always: bool = False) -> Member:
+    """Why an answer ended, in the wire's word; null where it says nothing, if the member stands there `always`."""
+
+    def write(choice: Choice, writing: Writing, path: Path) -> Any:
+        content = choice["message"]["content"]
+        word = written_end(choice, content, ends, same_origin=writing.same_origin)
+        report_end(choice, read_end(word, content, ends), writing.loss, path)
+        return word if word is not None or always else ABSENT
+
+    return word(name, write, always=always)
+
+
+def word(
+    name: str, write: Callable[[Choice, Any, Path], Any], covers: tuple[str, ...] = (), *, always: bool = False
+) -> Member:
+    """The wire's word for why an answer ended, which is written by a rule of the wire; it `covers` other members besides."""
+
+    def read(raw: Any, choice: Choice, _: Any) -> None:
+        if raw is not None:
+            raise TypeError(name)
+
+    member = Member(name, ("finish_reason_raw", *covers), read, write, soft=True, always=always, null=always)
+    member.plain = str
+    return member
+
+
+def stop_text(name: str, *, always: bool = False) -> Member:
+    """The text that ended an answer."""
+
+    def read(raw: Any, _: Response, __: Any) -> None:
+        if raw is not None:
+            raise TypeError(name)
+
+    def write(response: Response, _: Writing, __: Path) -> Any:
+        given = response.get("stop_sequence")
+        return given if given is not None or always else ABSENT
+
+    member = Member(name, ("stop_sequence",), read, write, soft=True, always=always, null=always)
+    member.plain = str
+    return member
+
+
+def message(
+    name: str, write: Callable[[Response, Any, Path], Any], read: Callable[[Any, Response, Any], None] | None = None
+) -> Member:
+    """The message of an answer, or its content. Without `read` it is read by itself, before the members around it."""
+    if read is None:
+        return Member(name, ("message",), _read_by_itself, write)
+    reader = read
+
+    def read_message(raw: Any, response: Response, reading: Any) -> None:
+        try:
+            reader(raw, response, reading)
+        except UNREADABLE as problem:
+            raise unreadable((name,), reading.endpoint) from problem
+
+    return Member(name, ("message",), read_message, write, needed=True)
+
+
+def _read_by_itself(raw: Any, response: Response, reading: Any) -> None:
+    pass
+
+
+def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Member:
+    """Log probabilities of the tokens of the text, as a list; those of another provider where the wire `takes` them."""
+
+    def read(raw: Any, response: Response, _: Any) -> None:
+        if type(raw) is not list:
+            raise TypeError(name)
+        response["logprobs"] = {"content": raw}
+
+    def write(response: Response, writing: Writing, path: Path) -> Any:
+        given = response.get("logprobs") or NOTHING
+        listed = given.get("content")
+        if type(listed) is not list or not (writing.same_origin or takes(given)):
+            report_logprobs(response, writing.loss, path)
+            return ABSENT
+        for other in sorted(given.keys() - {"content"}):
+            why = "the wire lists the tokens of the text alone"
+            writing.loss.drop((*path, "logprobs", other), "unsupported_field", "lost", why)
+        return listed
+
+    return Member(name, ("logprobs",), read, write, soft=True)
+
+
+def read_answer(row: Row, ends: Ends | None, body: Wire, response: Response, reading: Any, path: Path = ()) -> Response:
+    """Reads an answer, or one of several, by its row, gives it a provider state, and tells why it ended, where the wire has `ends`.
+    What has no canonical meaning is kept for this wire alone, and so is a value of another type than its member has.
+
+    Raises `InvalidAnswer` for what is none, at the member that says so, else at the `path`.
     """
-
-    members: Mapping[str, str]
-    always: tuple[str, ...] = ()
-    strict: bool = False
-
-
-UsageReader = Callable[[Wire], Usage | None]
-
-
-def no_usage(wire: Wire) -> Usage | None:
-    """Of objects in which no usage stands."""
-    return None
-
-
-def read_members(
-    body: Wire, names: Names, response: Response, endpoint: Endpoint, usage: UsageReader, fields: Wire | None = None
-) -> None:
-    """Reads the members around the content of an answer into it, and gives it a provider state. `fields` are kept already.
-
-    Raises `InvalidAnswer` for a value of another type than its member has, on wires that are strict.
-    """
-    fields = {} if fields is None else fields
     spellings: Spellings = {}
-    take_members(body, names, response, endpoint, fields, spellings, "", usage)
-    if not fields:
-        response["provider_state"] = endpoint.state()
-    else:
-        for name, value in fields.items() if names.strict else ():
-            if names.members.get(name) and value != "":
-                raise InvalidAnswer(f"{name} has the wrong type", path=pointer((name,)), adapter=endpoint.adapter)
-        response["provider_state"] = endpoint.state(fields=fields)
+    response["provider_state"] = reading.endpoint.state()
+    try:
+        read_item(row, body, response, reading, spellings)
+    except UNREADABLE as problem:
+        name = problem.args[0] if problem.args else None
+        raise unreadable((name,) if name in row.wire else path, reading.endpoint) from problem
     if spellings:
-        keep_spellings(response, spellings, endpoint)
-
-
-def take_members(
-    body: Wire,
-    names: Names,
-    response: Response,
-    endpoint: Endpoint,
-    fields: Wire,
-    spellings: Spellings | None,
-    place: str,
-    usage: UsageReader,
-) -> None:
-    """Takes the members of an answer, or of a choice. What has no canonical meaning is kept for this wire alone (`fields`), and
-    so is a value of another type than its member has; null is kept where it stood (`spelt`), if that is told apart. `place` is
-    where the object stands there.
-    """
-    members, always = names.members, names.always
-    value: Any
-    for name, value in body.items():
-        member = members.get(name)
-        if value is None:
-            if spellings is None and member != APART:
-                fields[name] = value
-            elif spellings is not None and member != APART and name not in always:
-                step = f"/{name}" if name.isidentifier() else pointer((name,))
-                spellings[place + step] = {"raw": None}
-        elif member is None:
-            fields[name] = value
-        elif type(value) is str and member in _TEXTS and (value or member != "id"):
-            response[member] = value
-        elif member == "model" and type(value) is str and value:
-            response["model"] = endpoint.model_id(value)
-        elif member == "usage" and type(value) is dict and (counts := usage(value)) is not None:
-            response["usage"] = counts
-        elif member == "logprobs" and type(value) is dict:
-            response["logprobs"] = value
-        elif member == LISTED and type(value) is list:
-            response["logprobs"] = {LISTED: value}
-        elif member != APART:
-            fields[name] = value
-    if spellings is not None:
-        for name in always:
-            if name not in body:
-                spellings[f"{place}/{name}"] = {"word": ABSENT}
-
-
-_TEXTS: Final = frozenset(("id", "finish_reason_raw", "stop_sequence"))
+        keep_spellings(response, spellings, reading.endpoint)
+    if "message" not in response:
+        response["message"] = {"role": "assistant", "content": []}
+        reading.unusual = True
+    if ends is not None:
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ends)
+    return response
 
 
 def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -211,8 +286,8 @@ def inner(item: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 def served_model(response: Response) -> str | None:
     """The wire's name of the model that served an answer: what stands after the first colon."""
-    model: str | None = response.get("model")
-    return model if model is None else model.partition(":")[2] or model
+    served: str | None = response.get("model")
+    return served if served is None else served.partition(":")[2] or served
 
 
 def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
@@ -220,72 +295,181 @@ def derived_id(prefix: str, content: bytes, length: int = 24) -> str:
     return prefix + hashlib.sha256(content).hexdigest()[:length]
 
 
-def keep(response: Response, came: Wire, written: Wire, endpoint: Endpoint, loss: Loss) -> None:
-    """Keeps of an answer that was just read what is written otherwise than it came. What is kept of its message, which becomes
-    one of a conversation, is kept already."""
-    written["message"] = put_back_item(response["message"], written["message"], endpoint, [], loss)
-    keep_item(response, came, written, endpoint, loss.entries)
+# ---------------------------------------------------------------------------------------------- as it came
+
+
+def keep_unusual(
+    response: Response,
+    came: Wire,
+    write: Callable[[Response, Endpoint, Loss], Wire],
+    reading: Any,
+    keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
+) -> None:
+    """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
+    of its message, which becomes one of a conversation, what a request says otherwise: that is done first, and not kept again.
+    """
+    if not may_differ(reading.unusual):
+        return
+    if keep_message is not None:
+        keep_message(response["message"], came["message"], reading.endpoint)
+    loss = Loss()
+    written = write(response, reading.endpoint, loss)
+    keep_item(response, came, written, reading.endpoint, loss.entries, _content_of(response))
+
+
+def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Path) -> Any:
+    """The message of an answer as it came, as far as it is written as it was then; `path` is that of the choice."""
+    if "provider_state" not in choice["message"]:
+        return written
+    loss, here = writing.loss, pointer((*path, "message")) + "/"
+    reported = [entry for entry in loss.entries if f"{entry['path']}/".startswith(here)]
+    return put_back_item(choice["message"], written, writing.endpoint, reported, loss)
 
 
 def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
-    """An answer and its message as they came, as far as they are written as they were then."""
-    written["message"] = put_back_item(response["message"], written["message"], endpoint, loss.entries, loss)
-    return put_back_item(response, written, endpoint, loss.entries, loss)
+    """An answer as it came, as far as it is written as it was then."""
+    if not came_otherwise([response]):
+        return written
+    return put_back_item(response, written, endpoint, loss.entries, loss, _content_of(response))
+
+
+def _content_of(response: Response) -> Response:
+    """What reports of an answer are about; what stands around it changes on its way."""
+    return {"content": response["message"]["content"]}
+
+
+def _write_number(_: Choice, __: Writing, path: Path) -> Any:
+    return int(path[1]) + 1 if path else 0
+
+
+NUMBER: Final = Member("index", ("message",), _read_by_itself, _write_number)
+"""The number of a choice, which is its place in the list."""
+
+
+class Choices:
+    """The answers of a wire that gives several: in a list (`name`), each of which has a row (`choice`).
+
+    The first is the answer itself: it stands beside the other members of the body (`FIRST`) while they are read, written and
+    compared. The others are for themselves.
+    """
+
+    FIRST: Final = "choice"
+
+    def __init__(self, name: str, ends: Ends, answer: Row, choice: Row) -> None:
+        self.name = name
+        self.ends = ends
+        self.answer = answer
+        self.choice = choice
+
+    def read(self, body: Wire, readings: list[Any]) -> list[Response]:
+        """The answer and the other choices, each with a reader of its own. Raises `InvalidAnswer` for one that cannot be read."""
+        found: list[Response] = []
+        choices: list[Wire] = body.get(self.name) or []
+        for position, reading in enumerate(readings):
+            row, wire = (self.choice, choices[position]) if position else (self.answer, self._view(body, choices))
+            number: Any = None
+            try:
+                if choices:
+                    number = choices[position].get("index")
+                found.append(read_answer(row, self.ends, wire, {}, reading))
+            except (InvalidAnswer, AttributeError) as problem:
+                raise unreadable((self.name, position), reading.endpoint) from problem
+            reading.unusual = reading.unusual or type(number) is not int or number != position
+        if len(found) > 1:
+            found[0]["alternatives"] = found[1:]
+        return found
+
+    def _view(self, body: Wire, choices: list[Wire]) -> Wire:
+        view = {**body}
+        view.pop(self.name, None)
+        if choices:
+            view[self.FIRST] = choices[0]
+        return view
+
+    def write(self, response: Response, writing: Any) -> tuple[Wire, list[Wire]]:
+        """The body with its first choice, and the others, by the rules of the wire."""
+        body = write_item(self.answer, response, writing, ())
+        others: list[Wire] = []
+        if alternatives := response.get("alternatives"):
+            for position, choice in enumerate(alternatives):
+                others.append(write_item(self.choice, choice, writing, ("alternatives", position)))
+        return body, others
+
+    def keep_unusual(
+        self,
+        found: list[Response],
+        body: Wire,
+        readings: list[Any],
+        write: Callable[[Response, Endpoint, Loss], tuple[Wire, list[Wire]]],
+        keep_message: Callable[[Any, Wire, Any], None],
+    ) -> None:
+        """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came, where anything may
+        be. `keep_message` does so for the message that a choice of the wire holds (`keep_unusual`)."""
+        unusual = False
+        for reading in readings:
+            unusual = unusual or reading.unusual
+        if not may_differ(unusual):
+            return
+        response, endpoint, loss = found[0], readings[0].endpoint, Loss()
+        choices: list[Wire] = body.get(self.name) or []
+        for choice, wire, read in zip(found, choices, readings, strict=False):
+            keep_message(choice["message"], wire, read)
+        first, others = write(response, endpoint, loss)
+        came = self._view(body, choices) if choices else body
+        keep_item(response, came, first, endpoint, _reported(loss, 0), _content_of(response))
+        for position, written in enumerate(others, 1):
+            reported, choice = _reported(loss, position), found[position]
+            keep_item(choice, choices[position], written, endpoint, reported, _content_of(choice))
+
+    def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
+        """The body with all its choices, as they came as far as they are written as they were then."""
+        body, others = written
+        if came_otherwise([response]):
+            body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, _content_of(response))
+        if self.FIRST not in body:
+            return body
+        listed = body[self.name] = [body.pop(self.FIRST)]
+        for position, wire in enumerate(others, 1):
+            choice = response["alternatives"][position - 1]
+            reported = _reported(loss, position)
+            listed.append(put_back_item(choice, wire, endpoint, reported, loss, _content_of(choice)))
+        return body
+
+
+def _reported(loss: Loss, position: int) -> list[Entry]:
+    """What was reported of a choice: of the first, all that is not of another."""
+    if not loss.entries:
+        return []
+    here = f"/alternatives/{position - 1}/" if position else ""
+    of_others = "" if position else "/alternatives/"
+    return [
+        entry
+        for entry in loss.entries
+        if entry["path"].startswith(here) and not (of_others and entry["path"].startswith(of_others))
+    ]
 
 
 # ---------------------------------------------------------------------------------------------- what is lost
 
-AROUND: Final = frozenset(
-    "id model requested_model message finish_reason finish_reason_raw usage loss skipped attempts provider_state raw".split()
-)
-"""The members of an answer that every wire says, or that are none of the provider's."""
 SHOWN: Final = THINKING_MEMBERS - {"cache"}
 """Of reasoning that is shown without its signature, which is reported by itself."""
-_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
 
-def report_around(
-    response: Response,
-    end: str,
-    covered: frozenset[str],
-    loss: Loss,
-    *,
-    usage: Any = None,
-    uncounted: tuple[str, ...] = (),
-) -> None:
-    """Reports what is lost around the content of an answer: `end` and `said` are those of `report_choice`, `usage` is what was
-    written of it, `uncounted` that of `report_usage`."""
-    report_usage(response.get("usage"), usage, uncounted, loss)
-    report_choice(response, end, covered, loss, ())
-
-
-def report_choice(choice: Choice, end: str, covered: frozenset[str], loss: Loss, path: Path) -> None:
-    """Reports an end that reads otherwise than it was, and the members of a choice and of its usage that are not `said`. `end` is
-    the reason that is read back. An answer that reads as one that asks for its calls holds some."""
+def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
+    """Reports an end that is `read` back otherwise than it was. An answer that reads as one that asks for its calls holds some."""
     reason: str = choice["finish_reason"]
-    if end != reason:
-        alike = (reason, end) in _ALIKE or (reason == "stop" and end == "tool_calls")
+    if read != reason:
+        alike = (reason, read) in _ALIKE or (reason == "stop" and read == "tool_calls")
         severity = "representation" if alike else "weakened"
-        message = "the wire has no such word for the end of an answer"
-        loss.replace((*path, "finish_reason"), end, "unsupported_value", severity, message)
-    if not covered.issuperset(choice):
-        report_not_written(choice, covered, loss, path)
-    usage: Usage | None = choice.get("usage")
-    if usage is not None and not COUNTED.issuperset(usage):
-        report_not_written(usage, COUNTED, loss, (*path, "usage"))
+        why = "the wire has no such word for the end of an answer"
+        loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:
     """Reports log probabilities that a wire has no place for, though it has one for others."""
-    report_not_written({"logprobs": choice.get("logprobs")}, AROUND, loss, path)
-
-
-def report_message(message: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports what a message of an answer has around its content without a place on a wire."""
-    if len(message) > 2:  # a role and content
-        report_not_written(message, _MESSAGE, loss, path)
+    report_not_written({"logprobs": choice.get("logprobs")}, frozenset(AROUND), loss, path)
 
 
 def has_tokens(logprobs: Mapping[str, Any]) -> bool:
@@ -300,13 +484,6 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
                 return False
         found = True
     return found
-
-
-def report_stateless(item: dict[str, Any], loss: Loss, path: Path) -> None:
-    """Reports provider state that has no place in an answer, whoever left it."""
-    state: dict[str, Any] | None = item.get("provider_state")
-    if state is not None:
-        report_lost_state(state, loss, path)
 
 
 # ---------------------------------------------------------------------------------------------- streams

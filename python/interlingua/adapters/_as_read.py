@@ -9,16 +9,13 @@ an edit made is repaired, and reported, as in a request of any other origin. To 
 - `odd`: by member, what was odd beside something that is not kept: messages, tools, options.
 
 A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
-A block, a message or a tool that is odd is known by its `imprint`: kept raw, its content would be stored twice.
 Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
@@ -116,17 +113,6 @@ def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: An
     item["provider_state"].setdefault("encoding", {})[oddity] = value
 
 
-_BESIDE: Final = frozenset(("provider_state", "loss_policy"))
-"""What says nothing to a provider: to ask for another policy is no edit."""
-
-
-def imprint(value: Any, place: str) -> str:
-    """What an odd item is known by: as it was read, and where. What is not that any more is written like any other."""
-    if isinstance(value, dict):
-        value = {name: member for name, member in value.items() if name not in _BESIDE}
-    return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
-
-
 def _value(request: Request, member: str, adapter: str) -> Any:
     """What a request says; of messages, who speaks."""
     if member == "messages":
@@ -145,10 +131,11 @@ def _value(request: Request, member: str, adapter: str) -> Any:
 class AsRead:
     """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
 
-    `same_origin`: it was read from this wire. `same_model`: and it goes to the model that it was written for.
+    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that it was
+    written for.
     """
 
-    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "same_model", "same_origin")
+    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
@@ -158,9 +145,11 @@ class AsRead:
         self._read: Mapping[str, Any] = NOTHING
         self._odd: Mapping[str, Any] = NOTHING
         self.same_origin = self.same_model = state is not None and endpoint.owns(state)
+        self.encoding: Mapping[str, Any] = NOTHING
         encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
         if type(encoding) is not dict:
             return
+        self.encoding = encoding
         read, odd = encoding.get("read"), encoding.get("odd")
         if type(odd) is dict:
             self._odd = odd

@@ -14,14 +14,15 @@ from typing import Any, Final, Protocol
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
-    report_foreign_state,
+    report_lost_state,
     report_replayable_state,
     severity_of,
     within,
 )
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.loss import Loss, Path, pointer
 
 Item = dict[str, Any]
 
@@ -99,13 +100,13 @@ class Mark(Protocol):
 class Row:
     """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
     that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
-    `signed`: a member says the signature of the item's state.
+    `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
 
     Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
     names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
     """
 
-    __slots__ = ("canonical", "mark", "members", "object", "plain", "signed", "tag", "wire")
+    __slots__ = ("canonical", "mark", "members", "named", "object", "plain", "signed", "tag", "wire")
 
     def __init__(
         self,
@@ -114,12 +115,14 @@ class Row:
         mark: Mark | None = None,
         beside: tuple[str, ...] = (),
         signed: bool = False,
+        excludes: frozenset[str] = frozenset(),
     ) -> None:
         self.tag = dict(tag)
         self.signed = signed
         self.members = members
         self.mark = mark
-        self.wire = frozenset((*tag, *(member.name for member in members)))
+        self.named = frozenset((*tag, *(member.name for member in members)))
+        self.wire = self.named | excludes
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
         self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
@@ -165,17 +168,18 @@ def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def read_item(row: Row, wire: Any, item: Item, reading: Reading) -> Item:
+def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
     """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
-    it has none.
+    it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
+    are unusual.
 
     Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
     """
     if type(wire) is not dict:
         raise TypeError("an item must be an object")
-    if row.plain and _read_plain(row, wire, item):
+    if row.plain and spellings is None and _read_plain(row, wire, item):
         return item
-    fields = _read_members(row, wire, item, reading)
+    fields = _read_members(row, wire, item, reading, spellings, "")
     if fields:
         encoding: Item = {}
         if row.mark is not None:
@@ -211,8 +215,8 @@ def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
     return named == len(wire)
 
 
-def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
-    """Reads by a row; gives the members that it does not name."""
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str) -> Item:
+    """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
     read = 0
     for name, value in row.tag.items():
         given = wire.get(name, ABSENT)
@@ -232,13 +236,19 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
         if raw is ABSENT:
             if member.needed:
                 raise KeyError(name)
-            reading.unusual = reading.unusual or member.always
+            if member.always and member.null and spellings is not None:
+                spellings[f"{place}/{name}"] = {"written": imprint(None)}
+            else:
+                reading.unusual = reading.unusual or member.always
             continue
         read += 1
         if raw is None and not member.null:
             if member.needed:
                 raise TypeError(name)
-            reading.unusual = True
+            if spellings is not None:
+                spellings[f"{place}/{name}"] = {"raw": None}
+            else:
+                reading.unusual = True
         elif member.row is not None:
             if type(raw) is not dict:
                 if member.soft:
@@ -248,22 +258,31 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading) -> Item:
                     raise TypeError(name)
                 raw = {member.alone: raw}
                 reading.unusual = True
-            if left := _read_members(member.row, raw, item, reading):
+            if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
                 fields[name] = left
             reading.unusual = reading.unusual or (member.optional and not raw)
-        elif member.soft and not _understands(member, raw, reading):
-            fields[name] = raw
         else:
-            _read_value(member, raw, item, reading)
+            try:
+                if member.kind is None:
+                    member.read(raw, item, reading)
+                else:
+                    _read_value(member, raw, item, reading)
+            except (KeyError, TypeError):
+                if not member.soft:
+                    raise
+                fields[name] = raw
+                continue
             reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
-            if name in row.wire:
+            if name in row.named:
                 continue
-            if raw is None:
-                reading.unusual = True
-            else:
+            if raw is not None:
                 fields[name] = raw
+            elif spellings is not None:
+                spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            else:
+                reading.unusual = True
     return fields
 
 
@@ -315,7 +334,7 @@ def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
         _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
     if state is not None:
         if not same_origin:
-            report_foreign_state(item, writing.endpoint, writing.loss, path)
+            report_lost_state(state, writing.loss, path)
         elif not row.signed:
             report_replayable_state(state, writing.loss, path)
     if not within(item, row.canonical):
@@ -344,7 +363,10 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
 def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
-        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        if where[-1] in wire or len(where) > len(path) + 1:
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        else:
+            writing.loss.drop(where, "unsupported_field", "lost", "what the item says has no member of this name")
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
@@ -372,7 +394,7 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
                 covered_paths += branches
                 found_place = True
                 continue
-        elif name not in wire and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
+        elif wire.get(name) is None and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
             wire[name] = value
             found_place = True
             continue

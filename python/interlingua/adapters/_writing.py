@@ -94,7 +94,7 @@ class Writing:
         self._read = AsRead(source, endpoint)
         self.same_origin = self._read.same_origin
         self.same_model = self._read.same_model
-        self.encoding: Mapping[str, Any] = self.encoding_of(source)
+        self.encoding: Mapping[str, Any] = self._read.encoding
         self.whole = False
         self.folds_custom = True
         self.marks_definitions = False

@@ -9,7 +9,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text, parse_argumen
 from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, failed
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
-from interlingua.adapters.anthropic_messages.responses import assembled, usage_from_wire
+from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -95,7 +95,7 @@ class _Answer(Answer):
 
     def _usage(self) -> None:
         if isinstance(usage := self.body.get("usage"), dict):
-            self.emit_usage(usage_from_wire(usage))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
 
     def _message_delta(self, data: Wire) -> None:
         self._started()
@@ -124,7 +124,7 @@ class _Answer(Answer):
         self.complete(self._response(self.blocks.content))
 
     def _response(self, content: list[Any]) -> dict[str, Any]:
-        response = assembled(self.body, content, self.reading, self.endpoint)
+        response = assembled(self.body, content, self.reading)
         if self.trailer:
             note(response, "message_stop", self.endpoint.state, self.trailer)
         return response

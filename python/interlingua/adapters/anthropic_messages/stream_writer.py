@@ -10,7 +10,7 @@ from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
 from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn, model_of
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
-from interlingua.adapters.anthropic_messages.responses import to_wire_response, usage_begun
+from interlingua.adapters.anthropic_messages.responses import COUNTS, to_wire_response
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -90,7 +90,7 @@ class _Writer(claude.ClaudeWriter):
     def usage(self, usage: dict[str, Any]) -> None:
         """What is known of the usage when the answer begins."""
         if self.message is not None:
-            self.message["usage"] = usage_begun(usage)
+            self.message["usage"] = COUNTS.write(usage, self.endpoint, same_origin=False)
             self._start()
 
     def _start(self) -> None:

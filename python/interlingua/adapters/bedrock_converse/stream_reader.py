@@ -13,7 +13,7 @@ from interlingua.adapters._kit import Event, Wire, parse_arguments
 from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, failed
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
-from interlingua.adapters.bedrock_converse.responses import assembled, usage_from_wire
+from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -100,15 +100,15 @@ class _Answer(Answer):
             raise TypeError("metadata")
         self.body.update({name: value for name, value in data.items() if name != "p"})
         if isinstance(usage := data.get("usage"), dict):
-            self.emit_usage(usage_from_wire(usage))
-        self.complete(assembled(self.body, self.blocks.content, self.reading, self.endpoint))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
+        self.complete(assembled(self.body, self.blocks.content, self.reading))
 
     def arrived(self) -> Wire | None:
         """The answer as far as it came, without a block that cannot be read."""
         if not self.begun:
             return None
         found = self.blocks.so_far(self.open.values(), self._read)
-        return failed(assembled(self.body, found, self.reading, self.endpoint))
+        return failed(assembled(self.body, found, self.reading))
 
     # ------------------------------------------------------------------------------------------ blocks
 

@@ -12,7 +12,7 @@ from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded, partial
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
-from interlingua.adapters.cohere_chat.responses import read_answer
+from interlingua.adapters.cohere_chat.responses import assembled
 from interlingua.adapters.cohere_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -264,7 +264,7 @@ class _Answer(Answer):
         for member, place in (("content", _PARTS), ("tool_calls", _CALLS)):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
-        response = read_answer({**body, "message": message}, Reading(self.endpoint))
+        response = assembled({**body, "message": message}, Reading(self.endpoint))
         if "usage" in response:
             self.emit_usage(response["usage"])
         response["message"]["content"] = self.blocks.in_places()

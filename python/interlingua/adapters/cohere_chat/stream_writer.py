@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import not_in_pieces
-from interlingua.adapters._kit import Event, Wire, data_of
+from interlingua.adapters._answers import ending, not_in_pieces
+from interlingua.adapters._kit import Event, Wire, data_of, response_of
 from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
-from interlingua.adapters.cohere_chat.responses import answer_id, end_to_wire, to_wire_response
+from interlingua.adapters.cohere_chat.responses import answer_id, to_wire_response
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
@@ -16,6 +16,8 @@ from interlingua.canonical.types import Error
 from interlingua.wire.sse import Frame
 
 _DONE: Final = "[DONE]"
+_END: Final = ("finish_reason", "usage", "logprobs")
+"""The members of an answer that its end tells."""
 _PROSE: Final = ("text", "thinking")
 _DELTAS: Final[dict[str, Wire]] = {
     "text": {"content": {"text": TEXT}},
@@ -91,8 +93,8 @@ class _Writer(Writer):
 
     def complete(self, response: dict[str, Any]) -> None:
         """How it ended and what it took, and the mark behind all events."""
-        writing = Writing(response, self.endpoint, Loss())
-        self.put("message-end", {"type": "message-end", "delta": end_to_wire(response, writing)})
+        body, _ = to_wire_response(response_of(ending(response)), self.endpoint)
+        self.put("message-end", {"type": "message-end", "delta": {name: body[name] for name in _END if name in body}})
         self.frames.append(Frame(None, _DONE))
 
     def fail(self, error: Error) -> None:

@@ -14,13 +14,7 @@ from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Pa
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part
-from interlingua.adapters.gemini_generate.responses import (
-    assembled,
-    call_prefix,
-    choice_from_wire,
-    cite,
-    usage_from_wire,
-)
+from interlingua.adapters.gemini_generate.responses import COUNTS, assembled, call_prefix, cite
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
@@ -72,7 +66,7 @@ class _Answer(Answer):
         for candidate in chunk.get("candidates") or ():
             self._candidate(candidate)
         if type(usage) is dict and not usage.keys() <= _NO_COUNTS:
-            self.emit_usage(usage_from_wire(usage))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
         return None
 
     def _begin(self, index: int) -> None:
@@ -108,12 +102,9 @@ class _Answer(Answer):
 
     def _response(self) -> dict[str, Any]:
         choices = [choice for _, choice in sorted(self.choices.items())]
-        candidates = [choice.candidate() for choice in choices]
-        read = [
-            choice_from_wire(candidate, choice.content, place, self.endpoint)
-            for place, (choice, candidate) in enumerate(zip(choices, candidates, strict=True))
-        ]
-        return assembled(self.body, read, candidates, self.endpoint)
+        body = {**self.body, "candidates": [choice.candidate() for choice in choices]}
+        readings = [choice.reading for choice in choices] or [Reading(self.endpoint, self.ids)]
+        return assembled(body, [choice.content for choice in choices], readings)
 
     def arrived(self) -> dict[str, Any] | None:
         """What had arrived."""

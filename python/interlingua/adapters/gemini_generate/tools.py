@@ -9,7 +9,6 @@ with an equal inside that part are rewritten, the others are left out, said in t
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._schema import (
@@ -30,7 +29,7 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -334,7 +333,7 @@ def _function_from_wire(function: Any, place: str, spellings: Spellings, reading
     if (parameters := wire.get("parameters")) is not None and not reading.unusual:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
-        known = imprint(written, "wire")
+        known = imprint(written)
         spellings[f"{place}/parameters"] = {"raw": parameters, "written": known}
         spellings[f"{place}/parametersJsonSchema"] = {"written": known}
     return tool
@@ -416,7 +415,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             moved.append(position)
         functions.append(wire)
         of[home].append(position)
-    items = Items(tools, "tools", writing.endpoint, writing.loss, joined=True)
+    items = Items(tools, "tools", writing)
     if read is not None:
         items.keep(read.items, read.made, wires, of)
     elif wires:

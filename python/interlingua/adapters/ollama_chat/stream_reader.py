@@ -7,12 +7,13 @@ last one: without it the answer broke off.
 
 from typing import Any, Final
 
+from interlingua.adapters._answers import read_end
 from interlingua.adapters._kit import Event, Wire, arguments_text
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, partial
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
-from interlingua.adapters.ollama_chat.responses import call_prefix, finish_from_wire, read_answer
+from interlingua.adapters.ollama_chat.responses import ENDS, assembled, call_prefix
 from interlingua.adapters.ollama_chat.tools import call_from_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -107,9 +108,9 @@ class _Answer(Answer):
         body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
         if self.logprobs:
             body["logprobs"] = self.logprobs
-        response = read_answer(body, Reading(self.endpoint))
+        response = assembled(body, Reading(self.endpoint))
         content = response["message"]["content"] = self.blocks.content
-        response["finish_reason"] = finish_from_wire(response.get("finish_reason_raw"), content)
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), content, ENDS)
         return response
 
     def arrived(self) -> dict[str, Any]:

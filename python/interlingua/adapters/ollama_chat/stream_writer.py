@@ -2,11 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Event, Wire
+from interlingua.adapters._answers import ending
+from interlingua.adapters._kit import NOTHING, Event, Wire, response_of
 from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
-from interlingua.adapters.ollama_chat.responses import end_to_wire
+from interlingua.adapters.ollama_chat.responses import to_wire_response
 from interlingua.adapters.ollama_chat.tables import Writing, moment
 from interlingua.adapters.ollama_chat.tools import call_to_wire
 from interlingua.canonical.endpoint import Endpoint
@@ -24,15 +25,16 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     Only the first of several answers is written. `created` is the time that the lines bear, in seconds since 1970, unless
     the answer brings one of its own.
     """
-    return encoded_in_turn(_Writer(endpoint, moment(created)).event, "all")
+    return encoded_in_turn(_Writer(endpoint, created).event, "all")
 
 
 class _Writer(Writer):
     """The model that all lines name."""
 
-    def __init__(self, endpoint: Endpoint, created_at: str) -> None:
+    def __init__(self, endpoint: Endpoint, created: int) -> None:
         super().__init__(endpoint, _DELTAS)
-        self.created_at = created_at
+        self.created = created
+        self.created_at = moment(created)
         self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
         self.model: str | None = endpoint.model
 
@@ -72,8 +74,8 @@ class _Writer(Writer):
     def complete(self, response: dict[str, Any]) -> None:
         """The line that ends the answer, with the members that the message has beside its content."""
         fields = self.writing.state_of(response["message"]).get("fields") or NOTHING
-        message = {"role": "assistant", "content": "", **fields}
-        self.put(None, end_to_wire(response, self.writing, message, self.created_at))
+        body, _ = to_wire_response(response_of(ending(response)), self.endpoint, created=self.created)
+        self.put(None, {**body, "message": {"role": "assistant", "content": "", **fields}})
 
     def fail(self, error: Error) -> None:
         """The error, as a line."""

@@ -14,9 +14,6 @@ NAME: Final = "ollama_chat"
 LEVELS: Final = ("low", "medium", "high", "max")
 """The words of `think`."""
 
-CREATED: Final = "1970-01-01T00:00:00Z"
-"""The time of an answer that brings none of its own."""
-
 
 def moment(seconds: int) -> str:
     """A time in seconds since 1970, as the wire writes it."""

@@ -11,10 +11,10 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 """
 
 from collections.abc import Mapping
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from interlingua.adapters._items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state
+from interlingua.adapters._kit import Wire, report_foreign_state
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai_members import effort, takes_reasoning
@@ -227,6 +227,55 @@ def are_words(pieces: Any) -> TypeGuard[list[Wire]]:
     )
 
 
+# ---------------------------------------------------------------------------------------------------- settings
+
+
+IDLE: Final = "idle"
+
+
+class Setting(NamedTuple):
+    """A member of a wish for reasoning: it is the same on the wire, or has `words` there, by what it means; `IDLE` is what is so
+    anyway. It is not used `beside` another member of its object."""
+
+    member: str
+    words: Mapping[str, Any] | None = None
+    beside: str = ""
+
+
+_SWITCH: Final = {"enabled": True, "disabled": False}
+_SETTINGS: Final[Mapping[str, Setting | Mapping[str, Setting]]] = {
+    "reasoning_effort": Setting("effort"),
+    "reasoning": {  # OpenRouter's
+        "effort": Setting("effort"),
+        "max_tokens": Setting("budget_tokens", beside="effort"),
+        "enabled": Setting("mode", _SWITCH),
+        "exclude": Setting("display", {"omitted": True, IDLE: False}),
+        "summary": Setting("display", {"summarized": "auto"}),
+    },
+    "thinking": {  # that of Anthropic's wire
+        "type": Setting("mode", {mode: mode for mode in ("enabled", "disabled", "adaptive")}),
+        "budget_tokens": Setting("budget_tokens"),
+    },
+    "enable_thinking": Setting("mode", _SWITCH),
+    "thinking_budget": Setting("budget_tokens"),
+    "disable_reasoning": Setting("mode", {"disabled": True}),
+    "include_reasoning": Setting("display", {"omitted": False}),
+    "reasoning_format": Setting("display", {"omitted": "hidden"}),
+    "prompt_mode": Setting("mode", {"enabled": "reasoning"}),
+    "chat_template_kwargs": {"enable_thinking": Setting("mode", _SWITCH), "thinking": Setting("mode", _SWITCH)},
+}
+SETTINGS: Final = frozenset(_SETTINGS)
+"""All members by which some provider is asked for reasoning."""
+
+_CONTROLS: Final[dict[str, tuple[str, ...]]] = {
+    "reasoning_effort": ("reasoning_effort",),
+    "reasoning": ("reasoning",),
+    "thinking": ("thinking", "reasoning_effort"),
+    "enable_thinking": ("enable_thinking", "thinking_budget"),
+    "none": (),
+}
+"""The members that are written, by the dialect's `reasoning_control`."""
+
 # ---------------------------------------------------------------------------------------------------- settings to the wire
 
 
@@ -239,68 +288,53 @@ def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writ
     if control == "none":
         writing.loss.drop((name,), "unsupported_field", "weakened", "the provider takes no reasoning settings")
         return
+    written: dict[str, Any] = {}
     match control:
         case "reasoning":
-            written = _reasoning_object(value, body)
+            _write("reasoning", value, body, written)
         case "thinking":
-            written = _thinking_object(value, body, writing)
+            _write("thinking", {"mode": _switched(value, by_effort=False)}, body, written)
+            if value.get("effort") not in (None, "none"):  # which the switch says
+                _write_effort(value, body, written, writing)
         case "enable_thinking":
-            written = _thinking_switch(value, body)
+            # an effort is a wish to think, or not to
+            _write("enable_thinking", {"mode": _switched(value, by_effort=True)}, body, written)
+            if written.get("mode") != "disabled":
+                _write("thinking_budget", value, body, written)
         case _:
-            written = {}
-            if (word := effort(value, writing)) is not None:
-                written["effort"] = body["reasoning_effort"] = word
+            _write_effort(value, body, written, writing)
     report_wish(value, written, writing)
 
 
-def _reasoning_object(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
-    """OpenRouter's object. It takes an effort or a budget, not both."""
-    written: dict[str, Any] = {}
-    wire: Wire = {}
-    if "effort" in value:
-        written["effort"] = wire["effort"] = value["effort"]
-    elif "budget_tokens" in value:
-        written["budget_tokens"] = wire["max_tokens"] = value["budget_tokens"]
-    if value.get("mode") in ("enabled", "disabled"):
-        written["mode"] = value["mode"]
-        wire["enabled"] = value["mode"] == "enabled"
-    if value.get("display") == "omitted":
-        written["display"] = "omitted"
-        wire["exclude"] = True
-    elif value.get("display") == "summarized":
-        written["display"] = "summarized"
-        wire["summary"] = "auto"
-    if wire:
-        body["reasoning"] = wire
-    return written
+def _write(name: str, wish: Mapping[str, Any], body: Wire, written: dict[str, Any]) -> None:
+    """Writes a member, as far as it says something of the wish; what it says is `written`."""
+    setting = _SETTINGS[name]
+    rows = {"": setting} if isinstance(setting, Setting) else setting
+    for inner, row in rows.items():
+        value = wish.get(row.member)
+        word = value if row.words is None or value is None else row.words.get(value)
+        if word is None or (row.beside and row.beside in written):
+            continue
+        written[row.member] = value
+        if inner:
+            body.setdefault(name, {})[inner] = word
+        else:
+            body[name] = word
 
 
-def _thinking_object(value: Mapping[str, Any], body: Wire, writing: Writing) -> dict[str, Any]:
-    written: dict[str, Any] = {}
-    mode = value.get("mode")
-    if mode is None and "budget_tokens" in value:
-        mode = "enabled"
-    if value.get("effort") == "none":  # the member that turns it off is another one
-        mode, value = "disabled", NOTHING
-    if mode in ("enabled", "disabled"):
-        written["mode"] = mode
-        body["thinking"] = {"type": mode}
-    if value.get("effort") is not None and (word := effort(value, writing)) is not None:
-        written["effort"] = body["reasoning_effort"] = word
-    return written
-
-
-def _thinking_switch(value: Mapping[str, Any], body: Wire) -> dict[str, Any]:
-    """A switch, and a budget beside it. An effort is a wish to think, or not to."""
-    written: dict[str, Any] = {}
+def _switched(value: Mapping[str, Any], *, by_effort: bool) -> str | None:
+    """Whether reasoning is switched on or off, where that is a setting of its own."""
     mode, word, budget = value.get("mode"), value.get("effort"), value.get("budget_tokens")
-    if mode == "disabled" or word == "none":
-        written["mode"], body["enable_thinking"] = "disabled", False
-    elif mode == "enabled" or (mode is None and (word is not None or budget is not None)):
-        written["mode"], body["enable_thinking"] = "enabled", True
-    if budget is not None and written.get("mode") != "disabled":
-        written["budget_tokens"] = body["thinking_budget"] = budget
-    return written
+    if word == "none":
+        return "disabled"
+    if mode is None and (budget is not None or (by_effort and word is not None)):
+        return "enabled"
+    return mode if mode != "adaptive" else None
+
+
+def _write_effort(value: Mapping[str, Any], body: Wire, written: dict[str, Any], writing: Writing) -> None:
+    if (word := effort(value, writing)) is not None:
+        written["effort"] = body["reasoning_effort"] = word
 
 
 def calls_without_reasoning(body: Wire, writing: Writing) -> bool:
@@ -322,95 +356,6 @@ def effort_beside_tools(body: Wire, writing: Writing) -> None:
 
 # ---------------------------------------------------------------------------------------------------- settings from the wire
 
-Settings = tuple[dict[str, Any], Wire]
-"""What a member says of reasoning, and what is left of it as an option."""
-
-
-def _meaning(name: str, value: Any) -> Settings | None:
-    """What a member says; None where it does not say what it should."""
-    match name, value:
-        case "reasoning_effort", str():
-            return {"effort": value}, {}
-        case "reasoning", dict():
-            return _object(value)
-        case "thinking", {"type": "enabled" | "disabled" | "adaptive"}:
-            return _thinking(value)
-        case "enable_thinking", bool():
-            return {"mode": "enabled" if value else "disabled"}, {}
-        case "thinking_budget", _ if (budget := whole(value)) is not None and budget >= 0:
-            return {"budget_tokens": budget}, {}
-        case "disable_reasoning", True:
-            return {"mode": "disabled"}, {}
-        case ("include_reasoning", False) | ("reasoning_format", "hidden"):
-            return {"display": "omitted"}, {}
-        case "prompt_mode", "reasoning":
-            return {"mode": "enabled"}, {}
-        case "chat_template_kwargs", {"enable_thinking": bool(switch)} | {"thinking": bool(switch)}:
-            member = "enable_thinking" if isinstance(value.get("enable_thinking"), bool) else "thinking"
-            mode = "enabled" if switch else "disabled"
-            return {"mode": mode}, {other: item for other, item in value.items() if other != member}
-        case _:
-            return None
-
-
-def _object(value: Wire) -> Settings:
-    """OpenRouter's object. It takes an effort or a budget, not both."""
-    read: dict[str, Any] = {}
-    rest: Wire = {}
-    for name, item in value.items():
-        match name:
-            case "effort" if isinstance(item, str):
-                read["effort"] = item
-            case "max_tokens" if (budget := whole(item)) is not None and budget >= 0 and "effort" not in value:
-                read["budget_tokens"] = budget
-            case "enabled" if isinstance(item, bool):
-                read["mode"] = "enabled" if item else "disabled"
-            case "exclude" if item is True:
-                read["display"] = "omitted"
-            case "exclude" if item is False:
-                pass  # so it is anyway
-            case "summary" if item == "auto" and value.get("exclude") is not True:
-                read["display"] = "summarized"
-            case _:
-                rest[name] = item
-    return read, rest
-
-
-def _thinking(value: Wire) -> Settings:
-    """The object of Anthropic's wire: a mode, and a budget."""
-    read: dict[str, Any] = {"mode": value["type"]}
-    budget = whole(value.get("budget_tokens"))
-    if budget is not None and budget >= 0:
-        read["budget_tokens"] = budget
-    known = ("type", "budget_tokens") if "budget_tokens" in read else ("type",)
-    return read, {name: item for name, item in value.items() if name not in known}
-
-
-SETTINGS: Final = frozenset(
-    (
-        "reasoning_effort",
-        "reasoning",
-        "thinking",
-        "enable_thinking",
-        "thinking_budget",
-        "disable_reasoning",
-        "include_reasoning",
-        "reasoning_format",
-        "prompt_mode",
-        "chat_template_kwargs",
-    )
-)
-"""All members by which some provider is asked for reasoning."""
-
-_CONTROLS: Final[dict[str, tuple[str, ...]]] = {
-    "reasoning_effort": ("reasoning_effort",),
-    "reasoning": ("reasoning",),
-    "thinking": ("thinking", "reasoning_effort"),
-    "enable_thinking": ("enable_thinking", "thinking_budget"),
-    "none": (),
-}
-"""The members that are written, by the dialect's `reasoning_control`."""
-
 
 def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
     """Reads a member by which the provider is asked for reasoning; one that says it again, or nothing, stays an option."""
@@ -420,12 +365,40 @@ def settings_from_wire(name: str, value: Any, members: Members[Any]) -> bool:
         return False
     if name != "reasoning" and control == "reasoning" and members.body.get("reasoning") is not None:
         return False  # beside the object another member would say it a second time
-    found = _meaning(name, value)
-    if found is None or not found[0]:
-        return False
-    read, rest = found
-    if not members.wish(read):
+    read: dict[str, Any] = {}
+    rest = _read(_SETTINGS[name], value, read)
+    if not read or not members.wish(read):
         return False
     if rest:
         members.options[name] = rest
     return True
+
+
+def _read(setting: Setting | Mapping[str, Setting], value: Any, read: dict[str, Any]) -> Wire:
+    """Takes what a member says of reasoning; gives the members of an object that say nothing of it."""
+    if isinstance(setting, Setting):
+        if (meaning := _meaning(setting, value)) is not None:
+            read[setting.member] = meaning
+        return {}
+    if type(value) is not dict:
+        return {}
+    rest: Wire = {**value}
+    for name, row in setting.items():
+        said = _meaning(row, value.get(name))
+        if said is None or row.member in read or (row.beside and row.beside in value):
+            continue
+        del rest[name]
+        if said != IDLE:
+            read[row.member] = said
+    return rest
+
+
+def _meaning(setting: Setting, value: Any) -> Any:
+    """What a value says; None where it does not say what it should."""
+    if setting.words is not None:
+        known = [meaning for meaning, word in setting.words.items() if type(word) is type(value) and word == value]
+        return known[0] if known else None
+    if setting.member == "effort":
+        return value if type(value) is str else None
+    budget = whole(value)
+    return budget if budget is not None and budget >= 0 else None

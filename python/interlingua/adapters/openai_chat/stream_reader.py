@@ -13,7 +13,7 @@ from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
-from interlingua.adapters.openai_chat.responses import read_response, usage_from_wire
+from interlingua.adapters.openai_chat.responses import COUNTS, read_response
 from interlingua.adapters.openai_chat.stream_choices import Choice
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -127,7 +127,7 @@ class _Answer(Answer):
     def _emit_usage(self) -> None:
         if self.usage is not None and not self.usage_emitted:
             self.usage_emitted = True
-            self.emit_usage(usage_from_wire(self.usage, self.endpoint))
+            self.emit_usage(COUNTS.read(self.usage, self.endpoint))
 
     # -- the end
 
@@ -164,7 +164,7 @@ class _Answer(Answer):
         first, *others = answers or [nothing]
         response = {**nothing, **first}
         if self.usage is not None:
-            response["usage"] = usage_from_wire(self.usage, self.endpoint)
+            response["usage"] = COUNTS.read(self.usage, self.endpoint)
         if others:
             response["alternatives"] = others
         return response

@@ -10,6 +10,7 @@ from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
+    COUNTS,
     ENDS,
     answer_id,
     fitted_refusals,
@@ -17,7 +18,6 @@ from interlingua.adapters.openai_chat.responses import (
     message_path,
     stop_to_wire,
     to_wire_response,
-    usage_to_wire,
 )
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.adapters.openai_chat.tools import CALLS, call_to_wire
@@ -250,7 +250,7 @@ class _Writer(Writer):
             last = {"index": number, "delta": {}, "logprobs": None, **finish}
             self.put(None, {**self.identity, "choices": [last]})
         if (usage := response.get("usage")) is not None:
-            members["usage"] = usage_to_wire(usage, self.endpoint, same_origin=same_origin)
+            members["usage"] = COUNTS.write(usage, self.endpoint, same_origin=same_origin)
         if members:
             self.put(None, {**self.identity, "choices": [], **members})
         self.frames.append(Frame(None, "[DONE]"))

@@ -3,28 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import (
-    APART,
-    AROUND,
-    UNREADABLE,
-    Ends,
-    Names,
-    as_object,
-    inner,
-    read_members,
-    report_around,
-    report_logprobs,
-    served_model,
-    unreadable,
-    write_answer,
-    written_end,
-)
-from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state, state_of
+from interlingua.adapters import _answers as answers
+from interlingua.adapters._items import Row, opaque, write_item
+from interlingua.adapters._kit import NOTHING, Wire, data_of, state_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import Places, Usage, native_counts, prompt_tokens, read_counts
+from interlingua.adapters._usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
@@ -35,21 +20,16 @@ from interlingua.adapters.openai_responses.items import (
     turn_to_wire,
 )
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.tables import (
-    CALLS_FOR_THE_CALLER,
-    NAME,
-    Reading,
-    Writing,
-)
+from interlingua.adapters.openai_responses.tables import CALLS_FOR_THE_CALLER, NAME, Reading, Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidAnswer, ProviderError
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Entry, Loss
+from interlingua.canonical.loss import Entry, Loss, Path
 
 Response = dict[str, Any]
 
-_ENDS: Final = Ends(
+_ENDS: Final = answers.Ends(
     {
         "stop": "completed",
         "length": "incomplete.max_output_tokens incomplete.max_messages",
@@ -66,17 +46,45 @@ _ENDS: Final = Ends(
 )
 """The status of an answer, and behind a point what it says besides: the reason of an incomplete one, the code of a failure. One
 that is `queued` or `in_progress` has not ended."""
-_NAMES: Final = Names({"output": APART, "id": "id", "model": "model", "usage": "usage"})
-_PLACES: Final[Places] = (
-    ("input_tokens", "input_tokens", ""),
-    ("output_tokens", "output_tokens", ""),
-    ("cached_input_tokens", "input_tokens_details", "cached_tokens"),
-    ("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens"),
-    ("reasoning_tokens", "output_tokens_details", "reasoning_tokens"),
+COUNTS: Final = Counts(
+    Place("input_tokens", "input_tokens", written=ALWAYS),
+    Place("output_tokens", "output_tokens", written=ALWAYS),
+    Place("cached_input_tokens", "input_tokens_details", "cached_tokens", ALWAYS),
+    Place("cache_creation_input_tokens", "input_tokens_details", "cache_write_tokens", ALWAYS),
+    Place("reasoning_tokens", "output_tokens_details", "reasoning_tokens", ALWAYS),
+    Place(TOTAL, "total_tokens", written=ALWAYS),
+    with_cache=True,
+    uncounted=("cache_creation_1h_input_tokens",),
 )
-_UNCOUNTED: Final = ("cache_creation_1h_input_tokens",)
-"""What the wire does not count apart."""
-_COVERED: Final = AROUND | {"logprobs"}
+
+
+# ---------------------------------------------------------------------------------------------------- the row
+
+
+def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]:
+    sent = response["message"]
+    where: Path = (*path, "message")
+    items, of = turn_to_wire(sent, where, writing, {"messages": [sent]})
+    if len(sent) > 2:
+        report_beside(sent, OF_MESSAGE, writing, where)
+    return Items(sent["content"], "message/content", writing).put_back(items, of)
+
+
+_AROUND: Final = (
+    answers.identity("id", lambda response: derived_item_id("resp_", response.get("message"))),
+    answers.model("model", ""),
+    answers.usage("usage", COUNTS),
+)
+_BESIDE: Final = (*answers.AROUND, "finish_reason_raw", "logprobs")
+_ANSWER: Final = Row({}, answers.message("output", _write_output), *_AROUND, beside=_BESIDE)
+_ENVELOPE: Final = Row({}, *_AROUND, beside=_BESIDE)
+"""An answer without its output."""
+
+
+def demanded(created: int) -> Wire:
+    """The members that clients require of an answer, beside those that tell something; what was asked for is not known here."""
+    head = {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
+    return head | {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -89,45 +97,32 @@ def to_wire_response(answer: types.Response, endpoint: Endpoint, *, created: int
     Losses are reported at their place in the response.
     """
     response = data_of(answer)
-    return write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
+    return answers.write_answer(endpoint, lambda loss: _body(response, endpoint, loss, created))
 
 
 def _body(response: Response, endpoint: Endpoint, loss: Loss, created: int) -> Wire:
-    same_origin = "provider_state" in response and endpoint.owns(response["provider_state"])
     writing = Writing(response, endpoint, loss, reply=True)
-    state: Mapping[str, Any] = response["provider_state"] if same_origin else NOTHING
-    fields: Mapping[str, Any] = state.get("fields") or NOTHING
-    body = head(response, endpoint, created, same_origin=same_origin)
+    body = write_item(_ANSWER, response, writing, ())
+    if not writing.same_origin:
+        body = demanded(created) | body
+    _end_to_wire(response, body, writing)
     content = response["message"]["content"]
-    request = {"messages": [response["message"]]}
-    items, of = turn_to_wire(response["message"], ("message",), writing, request)
-    body["output"] = Items(content, "message/content", endpoint, loss).put_back(items, of)
-    if (usage := response.get("usage")) is not None:
-        body["usage"] = usage_to_wire(usage, same_origin=same_origin)
-    body |= {name: value for name, value in fields.items() if name not in body}
-    if not same_origin or finish_from_wire(body, content) != response["finish_reason"]:
-        end = finish_to_wire(response)
-        for name in fields:
-            if name in end and end[name] != fields[name]:
-                where = ("provider_state", "fields", name)
-                loss.drop(where, "combination", "representation", "the canonical member says it already")
-        body |= end
-    _report_around(response, body, writing, same_origin=same_origin)
+    written = [block for block in content if block["type"] != "opaque" or endpoint.owns(block)]
+    answers.report_end(response, finish_from_wire(body, written), loss, ())
+    _report_logprobs(response, writing)
     return put_back_item(response, body, endpoint, [], loss)
 
 
-def _report_around(response: Response, body: Wire, writing: Writing, *, same_origin: bool) -> None:
-    """Reports what an answer holds beside its content without a place here."""
-    loss = writing.loss
-    content = response["message"]["content"]
-    written = [block for block in content if block["type"] != "opaque" or writing.endpoint.owns(block)]
-    end = finish_from_wire(body, written)
-    report_around(response, end, _COVERED, loss, usage=body.get("usage"), uncounted=_UNCOUNTED)
-    _report_logprobs(response, writing)
-    if not same_origin:
-        report_foreign_state(response, writing.endpoint, loss, ())
-    if len(response["message"]) > 2:
-        report_beside(response["message"], OF_MESSAGE, writing, ("message",))
+def _end_to_wire(response: Response, body: Wire, writing: Writing) -> None:
+    """Status and details of an answer of another provider, or of one that an edit made to end otherwise."""
+    if writing.same_origin and finish_from_wire(body, response["message"]["content"]) == response["finish_reason"]:
+        return
+    end = finish_to_wire(response)
+    for name in writing.state_of(response).get("fields") or ():
+        if name in end and end[name] != body.get(name):
+            where = ("provider_state", "fields", name)
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+    body |= end
 
 
 def _report_logprobs(response: Response, writing: Writing) -> None:
@@ -135,31 +130,20 @@ def _report_logprobs(response: Response, writing: Writing) -> None:
     content = response["message"]["content"]
     of_blocks = _logprobs([block for block in content if state_of(block, writing.endpoint)])
     if not of_blocks:
-        report_logprobs(response, writing.loss, ())
+        answers.report_logprobs(response, writing.loss, ())
     elif (read := {"content": of_blocks}) != response.get("logprobs"):
-        message = "log probabilities stand with their text on this wire"
-        writing.loss.replace(("logprobs",), read, "combination", "representation", message)
+        why = "log probabilities stand with their text on this wire"
+        writing.loss.replace(("logprobs",), read, "combination", "representation", why)
 
 
-def head(response: Response, endpoint: Endpoint, created: int, *, same_origin: bool) -> Wire:
-    """The members that say which answer this is."""
-    body: Wire = {}
-    if "id" in response or not same_origin:
-        body["id"] = response.get("id") or derived_item_id("resp_", response.get("message"))
-    if not same_origin:
-        body |= {"object": "response", "created_at": created, "error": None, "incomplete_details": None}
-        # clients require these; what was asked for is not known here
-        body |= {"parallel_tool_calls": True, "tool_choice": "auto", "tools": []}
-    if (model := served_model(response)) is not None:
-        body["model"] = model
-    elif not same_origin:
-        body["model"] = endpoint.model or ""  # clients require it
-    return body
+def around_to_wire(response: Response, endpoint: Endpoint) -> Wire:
+    """An answer without its output and its end."""
+    return write_item(_ENVELOPE, response, Writing(response, endpoint, Loss(), reply=True), ())
 
 
 def finish_to_wire(response: Response) -> Wire:
     """Status and details of an answer of another provider."""
-    word = written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
+    word = answers.written_end(response, response["message"]["content"], _ENDS, same_origin=False) or ""
     status, _, reason = word.partition(".")
     end: Wire = {"status": status, "incomplete_details": {"reason": reason} if reason else None}
     if status == "failed":
@@ -174,13 +158,14 @@ def from_wire_response(
     body: Wire, endpoint: Endpoint, ids: IdSource = DERIVED_IDS
 ) -> tuple[types.Response, list[Entry]]:
     """Reads an answer. Raises `InvalidAnswer` for what is none, `ProviderError` for an error that came with status 200."""
-    body = as_object(body, endpoint)
+    body = answers.as_object(body, endpoint)
     output = body.get("output")
     if output is None and body.get("error"):
         raise ProviderError(read_error(200, {}, body, endpoint))
     if not isinstance(output, list):
         raise InvalidAnswer("output must be a list", path="/output", adapter=NAME)
-    return unwrap_answer_call(read_response(body, read_output(output, Reading(endpoint, ids)), endpoint)), []
+    reading = Reading(endpoint, ids)
+    return unwrap_answer_call(read_response(body, read_output(output, reading), reading)), []
 
 
 def read_output(items: list[Any], reading: Reading) -> list[Block]:
@@ -191,8 +176,8 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=takes_part)
-        except UNREADABLE as problem:
-            raise unreadable(f"/output/{position}", reading.endpoint) from problem
+        except answers.UNREADABLE as problem:
+            raise answers.unreadable(("output", position), reading.endpoint) from problem
         takes_part = takes_parts(item, blocks)
         content += blocks
     return content
@@ -217,12 +202,12 @@ def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "
 
 def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     """Keeps of an item of an answer what is written of it otherwise than it came."""
-    message = {"role": "assistant", "content": blocks}
+    turn = {"role": "assistant", "content": blocks}
     endpoint = Endpoint(reading.endpoint.adapter, reading.endpoint.provider, None, reading.endpoint.dialect)
     loss = Loss()
-    writing = Writing({"message": message, "provider_state": reading.state()}, endpoint, loss, reply=True)
-    items, of = turn_to_wire(message, ("message",), writing, {"messages": [message]})
-    Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
+    writing = Writing({"message": turn, "provider_state": reading.state()}, endpoint, loss, reply=True)
+    items, of = turn_to_wire(turn, ("message",), writing, {"messages": [turn]})
+    Items(blocks, "message/content", writing).keep([item], [range(len(blocks))], items, of)
 
 
 def takes_parts(item: Wire, blocks: list[Block]) -> bool:
@@ -230,13 +215,13 @@ def takes_parts(item: Wire, blocks: list[Block]) -> bool:
     return is_message(item) and blocks[0].get("value") is not item
 
 
-def read_response(body: Wire, content: list[Block], endpoint: Endpoint) -> Response:
+def read_response(body: Wire, content: list[Block], reading: Reading) -> Response:
     """The response of a body and the blocks of its output."""
     response: Response = {"message": {"role": "assistant", "content": content}}
     response["finish_reason"] = finish_from_wire(body, content)
-    if isinstance(raw := inner(body, "incomplete_details").get("reason") or body.get("status"), str):
+    if isinstance(raw := answers.inner(body, "incomplete_details").get("reason") or body.get("status"), str):
         response["finish_reason_raw"] = raw
-    read_members(body, _NAMES, response, endpoint, usage_from_wire)
+    answers.read_answer(_ANSWER, None, body, response, reading)
     if probabilities := _logprobs(content):
         response["logprobs"] = {"content": probabilities}
     return response
@@ -256,9 +241,9 @@ def finish_from_wire(body: Mapping[str, Any], content: list[Block]) -> str:
     """Why an answer ended: the wire has no one word for it. The content decides whether calls are to be run."""
     status = body.get("status")
     if status == "incomplete":
-        return _ENDS.reasons.get(f"{status}.{inner(body, 'incomplete_details').get('reason')}", "other")
+        return _ENDS.reasons.get(f"{status}.{answers.inner(body, 'incomplete_details').get('reason')}", "other")
     if status == "failed":
-        return _ENDS.reasons.get(f"{status}.{inner(body, 'error').get('code')}", "error")
+        return _ENDS.reasons.get(f"{status}.{answers.inner(body, 'error').get('code')}", "error")
     reason = _ENDS.reasons.get(status, "other") if isinstance(status, str) else "other"
     if reason != "stop":
         return reason
@@ -278,26 +263,3 @@ def _asks(block: Block, done: set[str]) -> bool:
         return value.get("execution") == "client"
     call_id = value.get("call_id")
     return kind in CALLS_FOR_THE_CALLER and not (isinstance(call_id, str) and call_id in done)
-
-
-# ---------------------------------------------------------------------------------------------------- usage
-
-
-def usage_to_wire(usage: Usage, *, same_origin: bool) -> Wire:
-    """The wire's counts, in which the input includes what was read from and written to a cache."""
-    if same_origin and (raw := native_counts(usage, usage_from_wire)) is not None:
-        return raw
-    cached, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-    prompt = prompt_tokens(usage)
-    return {
-        "input_tokens": prompt,
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": written},
-        "output_tokens": usage["output_tokens"],
-        "output_tokens_details": {"reasoning_tokens": usage.get("reasoning_tokens") or 0},
-        "total_tokens": prompt + usage["output_tokens"],
-    }
-
-
-def usage_from_wire(raw: Wire) -> Usage:
-    """Disjoint counts: what came from a cache and what went to one is taken out of the input."""
-    return read_counts(raw, _PLACES, with_cache=True)

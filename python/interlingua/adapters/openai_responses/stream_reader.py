@@ -15,7 +15,7 @@ from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.calls import call_from_wire
 from interlingua.adapters.openai_responses.items import is_message
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import answer_item, read_response, takes_parts, usage_from_wire
+from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, takes_parts
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
@@ -175,7 +175,7 @@ class _Answer(Answer):
         output = response.get("output")
         self._finish_all(output if isinstance(output, list) else [])
         self._emit_usage(response)
-        self.complete(read_response(response, self.blocks.in_places(), self.endpoint), self.blocks.places())
+        self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
         """Ends what is still open, and tells the items of the whole answer that no event has told."""
@@ -196,7 +196,7 @@ class _Answer(Answer):
     def _emit_usage(self, response: Wire) -> None:
         if isinstance(usage := response.get("usage"), dict):
             self.usage = usage
-            self.emit_usage(usage_from_wire(usage))
+            self.emit_usage(COUNTS.read(usage, self.endpoint))
 
     def _fail(self, response: Any) -> None:
         if type(response) is not dict:
@@ -220,7 +220,7 @@ class _Answer(Answer):
                     content[part.index] = {**begun, "input": {}, "input_raw": part.text}
         response = partial(content, self.endpoint, self.body.get("model"), self.body.get("id"))
         if self.usage is not None:
-            response["usage"] = usage_from_wire(self.usage)
+            response["usage"] = COUNTS.read(self.usage, self.endpoint)
         return response
 
     # -- items

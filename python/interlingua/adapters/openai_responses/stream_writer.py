@@ -1,15 +1,19 @@
 """Streams to the wire: `stream_encoder` writes the frames with which a provider of this wire would have given some events."""
 
-from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Event, Wire
+from interlingua.adapters._kit import Event, Wire
 from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
 from interlingua.adapters.openai_responses.items import turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block
-from interlingua.adapters.openai_responses.responses import finish_from_wire, finish_to_wire, head, usage_to_wire
+from interlingua.adapters.openai_responses.responses import (
+    around_to_wire,
+    demanded,
+    finish_from_wire,
+    finish_to_wire,
+)
 from interlingua.adapters.openai_responses.tables import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
@@ -72,13 +76,9 @@ class _Writer(Writer):
 
     def start(self, event: Event) -> None:
         """The answer without output."""
-        response: dict[str, Any] = {"message": {"content": []}}
-        response["id"] = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
-        self.writing.identity = response["id"]
-        model = event.get("model") or self.endpoint.model
-        if model is not None:
-            response["model"] = model
-        self.head = {**head(response, self.endpoint, self.created, same_origin=False), "output": [], "usage": None}
+        self.writing.identity = event.get("response_id") or derived_item_id("resp_", event.get("message_id"))
+        self.head = {"id": self.writing.identity, **demanded(self.created), "output": [], "usage": None}
+        self.head["model"] = model_of(event, self.endpoint) or ""  # clients require it
         self._put("response.created", response={**self.head, "status": "in_progress"})
         self._put("response.in_progress", response={**self.head, "status": "in_progress"})
 
@@ -191,13 +191,9 @@ class _Writer(Writer):
     def complete(self, response: dict[str, Any]) -> None:
         """The whole answer."""
         same_origin = "provider_state" in response and self.endpoint.owns(response["provider_state"])
-        state: Mapping[str, Any] = response["provider_state"] if same_origin else NOTHING
-        body = {**self.head, **head(response, self.endpoint, self.created, same_origin=same_origin)}
+        body = {**self.head, **around_to_wire(response, self.endpoint)}
         body["id"] = self.head.get("id", body.get("id"))
         body["output"] = [item for number, item in enumerate(self.output) if number in self.ended]
-        if (usage := response.get("usage")) is not None:
-            body["usage"] = usage_to_wire(usage, same_origin=same_origin)
-        body |= state.get("fields") or NOTHING
         if not same_origin or finish_from_wire(body, response["message"]["content"]) != response["finish_reason"]:
             body |= finish_to_wire(response)
         status = body.get("status")
