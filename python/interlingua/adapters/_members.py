@@ -18,8 +18,9 @@ from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
 from interlingua.adapters._spelling import are_same, imprint
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, pointer
 
 Request = dict[str, Any]
@@ -63,6 +64,14 @@ def is_number(value: Any) -> bool:
     return type(value) is int or type(value) is float or type(value) is Decimal
 
 
+def _number_in(text: str) -> Any:
+    """The number that a text is, None for any other text."""
+    try:
+        return json.loads(text)
+    except InvalidRequest:
+        return None
+
+
 def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(text) is str for text in value)
 
@@ -98,10 +107,10 @@ class Row:
 
     `parse` gives the canonical value of one of this type, None for one that it does not understand; `read` reads a member that
     has a rule of its own. The canonical member is written by the first row that names it: by its `write`, else as it is, in
-    the range `plain` (`places`).
+    the range `plain` (`places`). `as_text`: a number may come as a text.
     """
 
-    __slots__ = ("kind", "member", "parse", "plain", "read", "covers", "write")
+    __slots__ = ("as_text", "kind", "member", "parse", "plain", "read", "covers", "write")
 
     def __init__(
         self,
@@ -112,7 +121,10 @@ class Row:
         plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None,
         parse: Callable[[Any], Any] | None = None,
         write: "Writer[Any] | None" = None,
+        *,
+        as_text: bool = False,
     ) -> None:
+        self.as_text = as_text
         self.kind = kind
         self.member = member
         self.read = read
@@ -217,16 +229,16 @@ class Members(Generic[R]):
         if row.read is not None:
             return row.read(name, value, self)
         kind = row.kind
-        parse = row.parse
-        if parse is None or kind not in _NUMBERS:  # some clients write numbers as texts
-            if kind in _WHOLE:
-                value = whole(value)
-                if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
-                    return False
-            elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
+        if row.as_text and type(value) is str:
+            value = _number_in(value)
+        if kind in _WHOLE:
+            value = whole(value)
+            if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
                 return False
-        if parse is not None:
-            value = parse(value)
+        elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
+            return False
+        if row.parse is not None:
+            value = row.parse(value)
             if value is None:
                 return False
             if row.member == REASONING:
@@ -251,7 +263,6 @@ REASONING: Final = "reasoning"
 
 
 _WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
-_NUMBERS: Final = (Kind.NUMBER, *_WHOLE)
 _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
@@ -343,8 +354,8 @@ def places(rows: Rows, inside: str = "") -> dict[str, Place]:
 
 
 def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
-    """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
-    does not have are reported."""
+    """Writes the members of a request beside its structure, each in its place, by its rule or in its range; but not those that
+    are written `apart`. Those that the wire does not have are reported."""
     for name, value in request.items():
         if value is None or name in STRUCTURE or name in apart:
             continue
@@ -352,26 +363,25 @@ def write_members(request: Request, body: Wire, table: Places, writing: Writing,
         if place is None:
             if value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
                 report_absent(name, value, writing.loss)
-        elif writing.refuses(name):
+            continue
+        if writing.refuses(name):
             if value not in _NOTHING_ASKED:
                 writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+            continue
+        if place.write is not None:
+            value = place.write(name, value, body, writing)
+        elif place.is_limit:
+            value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
+        elif (place.lowest is not None and value < place.lowest) or (
+            place.highest is not None and value > place.highest
+        ):
+            value = within(name, value, place.lowest, place.highest, writing)
+        if value is None or value == []:
+            continue
+        if place.inside:
+            put(body, place.inside, place.name, value)
         else:
-            write_member(name, value, body, place, writing)
-
-
-def write_member(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
-    """Writes a member of the request in its place, by its rule or in its range."""
-    if place.write is not None:
-        value = place.write(name, value, body, writing)
-    elif place.is_limit:
-        value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
-    elif (place.lowest is not None and value < place.lowest) or (place.highest is not None and value > place.highest):
-        value = within(name, value, place.lowest, place.highest, writing)
-    if value is None or value == []:
-        return
-    if place.inside:
-        body = body.setdefault(place.inside, {})
-    body[place.name] = value
+            body[place.name] = value
 
 
 def put(body: Wire, inside: str, name: str, value: Any) -> None:

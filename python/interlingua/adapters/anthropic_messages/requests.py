@@ -11,9 +11,8 @@ from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
+from interlingua.adapters._kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
 from interlingua.adapters._members import (
     REASONING,
     Kind,
@@ -24,12 +23,11 @@ from interlingua.adapters._members import (
     model_to_wire,
     one_of,
     read_model,
-    whole,
     within_limit,
     wrong_member,
 )
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import report_members, wish
+from interlingua.adapters._reasoning import wish
 from interlingua.adapters._requests import (
     Table,
     body_of,
@@ -96,7 +94,7 @@ def from_wire_request(
     )
     marks = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
+    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
@@ -118,7 +116,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         others = tool_choice_from_wire(present, members.request)
     except UNREADABLE as problem:
-        raise members.reading.unreadable(name, (name,)) from problem
+        raise malformed(name, (name,), members.reading.adapter) from problem
     if others:
         members.options[name] = others
     return True
@@ -126,11 +124,6 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _without_nulls(value: Any) -> Any:
     return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
-
-
-def _budget_from_wire(value: Any) -> dict[str, Any] | None:
-    budget = whole(value)
-    return None if budget is None or budget < 0 else {"budget_tokens": budget}
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -313,7 +306,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         message = "the target takes the id of the user only"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
@@ -342,17 +335,11 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
 
 def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
-    code = "reasoning_mapped"
-    known = writing.known("reasoning")
     # between tools reasoning has the budget of many answers, where it was asked for so
     between = writing.same_origin and body.get("tools")
-    limit = None if between else body.get("max_tokens", known.get("max_output_tokens"))
-    chosen = claude.fitted(reasoning, limit, MODES, known)
+    limit = None if between else body.get("max_tokens", writing.known("reasoning").get("max_output_tokens"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
-    if chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"]):
-        chosen = {name: value for name, value in chosen.items() if name == "effort"}
-        code = "combination"
-    report_members(reasoning, chosen, writing, code)
+    chosen = claude.chosen(reasoning, limit, MODES, forced, body, writing)
     thinking = {name: chosen[member] for name, member in _THINKING if member in chosen}
     if thinking:
         body["thinking"] = thinking
@@ -425,7 +412,7 @@ _ROWS: Final[Rows] = {
     "thinking": Row(
         {
             "type": Row(Kind.TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": Row(Kind.COUNT, REASONING, parse=_budget_from_wire),
+            "budget_tokens": Row(Kind.COUNT, REASONING, parse=wish("budget_tokens")),
             "display": Row(Kind.TEXT, REASONING, parse=wish("display")),
         },
         plain=_is_adaptive,

@@ -25,16 +25,17 @@ class Reading(_reading.Reading):
 
     `offered` are the positions of the tools that each item of the wire holds.
     `silent` is what came with the latest content and goes without saying, as that a part is no thought.
-    `unsigned`: a step of the current turn begins with a call that has no signature.
+    `unsigned`: a step of the current turn begins with a call that has no signature. `model` is the one that is asked, if known.
     """
 
-    __slots__ = ("offered", "silent", "unsigned")
+    __slots__ = ("model", "offered", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, prefix: str = "") -> None:
         super().__init__(endpoint, ids, prefix)
         self.offered: list[range] = []
         self.silent: Spellings = {}
         self.unsigned = False
+        self.model = ""
 
 
 # ---------------------------------------------------------------------------------------------- writing

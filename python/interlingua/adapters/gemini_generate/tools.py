@@ -40,6 +40,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items, keep_spellings, may_differ
+from interlingua.adapters.gemini_generate import computer_use
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical.loss import Loss, Path
@@ -288,6 +289,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
     kept: list[Spellings] = []
     lists = 0
     try:
+        taken = _declared(value) if reading.model else set()
         for item in value:
             spellings: Spellings = {}
             before = len(found)
@@ -295,7 +297,10 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                 if definition is None:
                     spellings[f"/{name}"] = {"raw": None}
                 elif name != _FUNCTIONS:
-                    found.append(of_provider({name: definition}, reading.endpoint, name))
+                    run = name == computer_use.NAME and computer_use.functions(
+                        definition, taken, reading.model, reading
+                    )
+                    found += run or [of_provider({name: definition}, reading.endpoint, name)]
                 else:
                     functions = definition if type(definition) is list else [definition]
                     found += [
@@ -314,6 +319,17 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
         for spellings, held in zip(kept, reading.offered, strict=True):
             keep_spellings(found[held.start], spellings, reading.endpoint)
     return found or None
+
+
+def _declared(value: list[Any]) -> set[str]:
+    """The names of the functions that a request declares itself."""
+    names: set[str] = set()
+    for item in value:
+        declared = camelised(item).get(_FUNCTIONS) if type(item) is dict else None
+        for function in declared if type(declared) is list else [declared]:
+            if type(function) is dict and type(function.get("name")) is str:
+                names.add(function["name"])
+    return names
 
 
 def _camelised(item: Any, reading: Reading) -> Wire:
@@ -400,11 +416,29 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     home = 0  # of the functions
     moved: list[int] = []
     names: set[str] = set()
-    for wire, (position,) in zip(*write_tools(request, writing, _function_to_wire, _read_definition), strict=True):
+    run = computer_use.find(tools, writing)
+
+    def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+        """A function; for all functions of the provider's computer the first of them."""
+        if path[1] not in run:
+            return _function_to_wire(tool, writing, path)
+        return computer_use.written(tools, run, writing) if path[1] == run.start else None
+
+    written = list(zip(*write_tools(request, writing, write, _read_definition), strict=True))
+    for wire, (position, *_) in written:
         tool = tools[position]
         if tool.get("kind") == "provider":
+            if computer_use.NAME in wire:
+                taken = {tools[other[0]]["name"] for _, other in written if tools[other[0]].get("kind") != "provider"}
+                computer_use.report_expanded(wire, position, taken.union(tools[at]["name"] for at in run), writing)
             wires.append(wire)
             of.append([position])
+            continue
+        if position in run:
+            for at in run:
+                refuse_second(tools[at]["name"], names, writing, ("tools", at))
+            wires.append(wire)
+            of.append([*run])
             continue
         refuse_second(tool["name"], names, writing, ("tools", position))
         if not functions:
@@ -439,7 +473,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
             name = writing.written_tool_name(tool["name"], path)
             return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
-    return write_item(_FUNCTION, tool, writing, path)
+    return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
 
 
 _COVERED: Final = {"name", "description", "input_schema"}
