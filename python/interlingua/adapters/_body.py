@@ -10,6 +10,7 @@ of it. Messages, tools and answers are kept so by `_verbatim`. Why: spec/decisio
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from interlingua.adapters._as_read import note
 from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._members import Row, Rows, is_empty, is_plain
 from interlingua.adapters._spelling import are_same, imprint
@@ -55,7 +56,7 @@ class Body:
         if not may_differ(unusual or not self._is_plain(body, endpoint, silent)):
             _leave_to_messages(silent, request)
             if silent:
-                request["provider_state"].setdefault("encoding", {})["members"] = silent
+                note(request, "members", endpoint.state, silent)
             return
         loss, spellings = Loss(), Wire()
         written = self._written_again(request, body, endpoint, loss)
@@ -66,7 +67,7 @@ class Body:
                 unsaid = place not in written and self._is_silent(place, body.get(place))
                 if place not in body or not unsaid or loss.about(self._covered_by(place), _option(place, endpoint)):
                     kept["written"] = self._imprint(place, request, written, endpoint, loss)
-            request["provider_state"].setdefault("encoding", {})["members"] = spellings
+            note(request, "members", endpoint.state, spellings)
 
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
