@@ -61,7 +61,6 @@ NAME: Final = tool_name()
 ARGUMENTS: Final = arguments("input", _read_no_object)
 ARGUMENTS.null = True
 FAILED: Final = same("is_error", "is_error", bool)
-DESCRIPTION: Final = text("description", "description")
 
 # ---------------------------------------------------------------------------------------------- documents
 
