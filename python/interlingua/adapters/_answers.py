@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written, write_item
 from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
+from interlingua.adapters._messages import report_state
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
 from interlingua.adapters._verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
@@ -115,11 +116,29 @@ AROUND: Final = tuple("id model requested_model message finish_reason usage loss
 """The members of an answer that every wire says, or that are none of the provider's: `beside` those of a row."""
 
 
+def by_rule(
+    name: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Choice, Any, Path], Any],
+    *,
+    always: bool = False,
+    filled: bool = False,
+) -> Member:
+    """A member that is read as it is, if it is of its type (and `filled`), and written by a rule. One that stands there `always` is
+    null where it says nothing."""
+
+    def read(raw: Any, _: Choice, __: Any) -> None:
+        if raw is not None:
+            raise TypeError(name)
+
+    member = Member(name, covers, read, write, soft=True, always=always, null=always)
+    member.plain, member.empty = kind, not filled
+    return member
+
+
 def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
     """The id of an answer. One that has none, and is not of this wire, gets one that is derived of it, where clients need one."""
-
-    def read(raw: Any, _: Response, __: Any) -> None:
-        raise TypeError(name)
 
     def write(response: Response, writing: Writing, _: Path) -> Any:
         given = response.get("id")
@@ -127,9 +146,7 @@ def identity(name: str, derive: Callable[[Response], str] | None = None) -> Memb
             return given
         return ABSENT if writing.same_origin or derive is None else derive(response)
 
-    member = Member(name, ("id",), read, write, soft=True)
-    member.plain, member.empty = str, False
-    return member
+    return by_rule(name, ("id",), str, write, filled=True)
 
 
 def model(name: str, unknown: str | None = None) -> Member:
@@ -171,7 +188,7 @@ def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
 
 
 def end(name: str, ends: Ends, *, always: bool = False) -> Member:
-    """Why an answer ended, in the wire's word; null where it says nothing, if the member stands there `always`."""
+    """Why an answer ended, in the wire's word."""
 
     def write(choice: Choice, writing: Writing, path: Path) -> Any:
         content = choice["message"]["content"]
@@ -179,37 +196,17 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
         report_end(choice, read_end(word, content, ends), writing.loss, path)
         return word if word is not None or always else ABSENT
 
-    return word(name, write, always=always)
-
-
-def word(
-    name: str, write: Callable[[Choice, Any, Path], Any], covers: tuple[str, ...] = (), *, always: bool = False
-) -> Member:
-    """The wire's word for why an answer ended, which is written by a rule of the wire; it `covers` other members besides."""
-
-    def read(raw: Any, choice: Choice, _: Any) -> None:
-        if raw is not None:
-            raise TypeError(name)
-
-    member = Member(name, ("finish_reason_raw", *covers), read, write, soft=True, always=always, null=always)
-    member.plain = str
-    return member
+    return by_rule(name, ("finish_reason_raw",), str, write, always=always)
 
 
 def stop_text(name: str, *, always: bool = False) -> Member:
     """The text that ended an answer."""
 
-    def read(raw: Any, _: Response, __: Any) -> None:
-        if raw is not None:
-            raise TypeError(name)
-
     def write(response: Response, _: Writing, __: Path) -> Any:
         given = response.get("stop_sequence")
         return given if given is not None or always else ABSENT
 
-    member = Member(name, ("stop_sequence",), read, write, soft=True, always=always, null=always)
-    member.plain = str
-    return member
+    return by_rule(name, ("stop_sequence",), str, write, always=always)
 
 
 def message(
@@ -451,8 +448,8 @@ def _reported(loss: Loss, position: int) -> list[Entry]:
 
 # ---------------------------------------------------------------------------------------------- what is lost
 
-SHOWN: Final = THINKING_MEMBERS - {"cache"}
-"""Of reasoning that is shown without its signature, which is reported by itself."""
+_SHOWN: Final = THINKING_MEMBERS - {"cache"}
+"""The members of reasoning that is shown, or that are reported by themselves."""
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
@@ -465,6 +462,16 @@ def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
         severity = "representation" if alike else "weakened"
         why = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
+
+
+def report_shown(block: Block, writing: Writing, path: Path, *, proof: bool = True) -> None:
+    """Reports what goes of reasoning of another provider that an answer shows: a signature here proves nothing, unless that is
+    reported already (not `proof`)."""
+    if proof and (given := block.get("signature")) is not None:
+        why = "reasoning of another provider is shown without a signature"
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost" if given else "representation", why)
+    report_state(block, writing, path)
+    report_not_written(block, _SHOWN, writing.loss, path)
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:

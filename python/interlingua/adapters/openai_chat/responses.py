@@ -80,13 +80,6 @@ def _write_message(choice: Response, writing: Writing, path: Path) -> Any:
     return answers.message_as_it_came(choice, written, writing, path)
 
 
-def _read_logprobs(raw: Any, choice: Response, _: Reading) -> None:
-    if type(raw) is dict:
-        choice["logprobs"] = raw
-    elif raw is not None:
-        raise TypeError("logprobs")
-
-
 def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     logprobs = choice.get("logprobs")
     if logprobs is None or writing.same_origin:
@@ -120,8 +113,8 @@ _CHOICE: Final = Row(
     {},
     Member("message", ("message",), _read_message, _write_message, null=True),
     answers.NUMBER,
-    Member("logprobs", ("logprobs",), _read_logprobs, _write_logprobs, soft=True, always=True, null=True),
-    answers.word("finish_reason", _write_end, ("stop_sequence",), always=True),
+    answers.by_rule("logprobs", ("logprobs",), dict, _write_logprobs, always=True),
+    answers.by_rule("finish_reason", ("finish_reason_raw", "stop_sequence"), str, _write_end, always=True),
     beside=_BESIDE,
 )
 _CHOICES: Final = answers.Choices(
