@@ -158,12 +158,12 @@ def _in_camel_case(name: str, raw: Item, written: Item) -> str:
 
 def written_is(value: Any) -> str:
     """What is kept of a place to tell that this is written there."""
-    short = type(value) is bool or (type(value) is str and len(value) < 16)
+    short = type(value) is bool or type(value) is int or (type(value) is str and len(value) < 16)
     return _written_word(value) if short else imprint(value, "wire")
 
 
 @lru_cache(maxsize=64, typed=True)
-def _written_word(value: bool | str) -> str:
+def _written_word(value: int | str) -> str:
     return imprint(value, "wire")
 
 

@@ -24,7 +24,8 @@ def content_to_wire(
     for position, block in enumerate(message["content"]):
         if (wire := write(block, writing, (*path, "message", "content", position))) is not None:
             wires.append(wire)
-    report_beside(message, OF_MESSAGE, writing, (*path, "message"))
+    if len(message) > 2:  # most have a role and content alone
+        report_beside(message, OF_MESSAGE, writing, (*path, "message"))
     return wires
 
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
+from interlingua.adapters._choices import NUMBER, Choices
 from interlingua.adapters._items import ABSENT, Member, Row, inside
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
@@ -252,7 +253,8 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
         if part is not None:
             parts.append(part)
             written.append((position, block))
-    report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
+    if len(message) > 2:  # most have a role and content alone
+        report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
     content = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
@@ -295,17 +297,17 @@ _BESIDE: Final = (*answers.AROUND, "alternatives")
 _CANDIDATE: Final = Row(
     {},
     Member("content", ("message",), _read_content, _write_content, null=True),
-    answers.NUMBER,
+    NUMBER,
     _END,
     answers.by_rule("logprobsResult", ("logprobs",), dict, _write_logprobs),
     beside=_BESIDE,
 )
-_CANDIDATES: Final = answers.Choices(
+_CANDIDATES: Final = Choices(
     "candidates",
     ENDS,
     Row(
         {},
-        inside(answers.Choices.FIRST, _CANDIDATE, optional=True),
+        inside(Choices.FIRST, _CANDIDATE, optional=True),
         answers.usage("usageMetadata", COUNTS, demanded=True),
         answers.model("modelVersion", "unknown"),
         answers.identity("responseId", answer_id),
