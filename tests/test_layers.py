@@ -154,7 +154,7 @@ SPELLINGS = ("_as_read.py", "_items.py", "_kit.py", "_verbatim.py", "_writing.py
 BY_HAND = {
     "": "_members _offered _openai_writing",
     "_structured": "answers asking finding",
-    "cohere_chat": "documents messages requests",
+    "cohere_chat": "messages requests",
 }
 
 

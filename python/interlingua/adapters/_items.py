@@ -103,13 +103,13 @@ class Mark(Protocol):
 class Row:
     """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
     that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
-    `signed`: a member says the signature of the item's state.
+    `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
 
     Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
     names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
     """
 
-    __slots__ = ("canonical", "mark", "members", "object", "plain", "signed", "tag", "wire")
+    __slots__ = ("canonical", "mark", "members", "named", "object", "plain", "signed", "tag", "wire")
 
     def __init__(
         self,
@@ -118,12 +118,14 @@ class Row:
         mark: Mark | None = None,
         beside: tuple[str, ...] = (),
         signed: bool = False,
+        excludes: frozenset[str] = frozenset(),
     ) -> None:
         self.tag = dict(tag)
         self.signed = signed
         self.members = members
         self.mark = mark
-        self.wire = frozenset((*tag, *(member.name for member in members)))
+        self.named = frozenset((*tag, *(member.name for member in members)))
+        self.wire = self.named | excludes
         covered = {name for member in members for name in member.covers}
         marks = () if mark is None else ("cache",)
         self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
@@ -276,7 +278,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
             reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
     if len(wire) != read:
         for name, raw in wire.items():
-            if name in row.wire:
+            if name in row.named:
                 continue
             if raw is not None:
                 fields[name] = raw
@@ -364,7 +366,10 @@ def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
 def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
     """Writes what is kept for this wire alone, where nothing else says it."""
     for where in _lay_over(fields, wire, row, path, writing)[0]:
-        writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        if where[-1] in wire or len(where) > len(path) + 1:
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        else:
+            writing.loss.drop(where, "unsupported_field", "lost", "what the item says has no member of this name")
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:

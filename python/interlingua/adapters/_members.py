@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters._as_read import imprint
+from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
@@ -22,24 +23,28 @@ from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, pointer
 
 Request = dict[str, Any]
-R = TypeVar("R")
+R = TypeVar("R", bound=Reading)
 W = TypeVar("W", bound=Writing)
 
 # ---------------------------------------------------------------------------------------------- types of members
 
-TEXT: Final = "a string"
-TEXTS: Final = "a list of strings"
-TEXT_OR_TEXTS: Final = "a string or a list of strings"
-SWITCH: Final = "true or false"
-SWITCH_OR_TEXT: Final = "true, false or a string"
-NUMBER: Final = "a number"
-INTEGER: Final = "a whole number"
-COUNT: Final = "a whole number, zero or more"
-ANSWERS: Final = "a whole number, one or more"
-LIST: Final = "a list"
-OBJECT: Final = "an object"
-TEXT_OR_OBJECT: Final = "a string or an object"
-ANYTHING: Final = "any value"
+
+class Kind:
+    """Of which type a member is, in the words of a refusal."""
+
+    TEXT: Final = "a string"
+    TEXTS: Final = "a list of strings"
+    TEXT_OR_TEXTS: Final = "a string or a list of strings"
+    SWITCH: Final = "true or false"
+    SWITCH_OR_TEXT: Final = "true, false or a string"
+    NUMBER: Final = "a number"
+    INTEGER: Final = "a whole number"
+    COUNT: Final = "a whole number, zero or more"
+    ANSWERS: Final = "a whole number, one or more"
+    LIST: Final = "a list"
+    OBJECT: Final = "an object"
+    TEXT_OR_OBJECT: Final = "a string or an object"
+    ANYTHING: Final = "any value"
 
 
 def whole(value: Any) -> int | None:
@@ -68,19 +73,19 @@ def _is_count(value: Any, least: int) -> bool:
 
 
 _FITS: Final[dict[str, Callable[[Any], bool]]] = {
-    TEXT: lambda value: type(value) is str,
-    TEXTS: _are_texts,
-    TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
-    SWITCH: lambda value: type(value) is bool,
-    SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
-    NUMBER: is_number,
-    INTEGER: lambda value: whole(value) is not None,
-    COUNT: lambda value: _is_count(value, 0),
-    ANSWERS: lambda value: _is_count(value, 0),
-    LIST: lambda value: type(value) is list,
-    OBJECT: lambda value: type(value) is dict,
-    TEXT_OR_OBJECT: lambda value: type(value) is str or type(value) is dict,
-    ANYTHING: lambda value: True,
+    Kind.TEXT: lambda value: type(value) is str,
+    Kind.TEXTS: _are_texts,
+    Kind.TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
+    Kind.SWITCH: lambda value: type(value) is bool,
+    Kind.SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
+    Kind.NUMBER: is_number,
+    Kind.INTEGER: lambda value: whole(value) is not None,
+    Kind.COUNT: lambda value: _is_count(value, 0),
+    Kind.ANSWERS: lambda value: _is_count(value, 0),
+    Kind.LIST: lambda value: type(value) is list,
+    Kind.OBJECT: lambda value: type(value) is dict,
+    Kind.TEXT_OR_OBJECT: lambda value: type(value) is str or type(value) is dict,
+    Kind.ANYTHING: lambda value: True,
 }
 
 
@@ -139,7 +144,7 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
             if not _FITS[row.kind](value):
                 return (name,), row.kind
         elif not isinstance(value, dict):
-            return (name,), OBJECT
+            return (name,), Kind.OBJECT
         elif (found := _misfit(value, row.kind)) is not None:
             return (name, *found[0]), found[1]
     return None
@@ -169,9 +174,9 @@ class Members(Generic[R]):
 
     __slots__ = ("body", "endpoint", "options", "reading", "request", "words")
 
-    def __init__(self, body: Wire, endpoint: Endpoint, reading: R) -> None:
+    def __init__(self, body: Wire, reading: R) -> None:
         self.body = body
-        self.endpoint = endpoint
+        self.endpoint = reading.endpoint
         self.reading = reading
         self.request: Request = {}
         self.words: dict[str, Any] = {}
@@ -216,7 +221,7 @@ class Members(Generic[R]):
         if parse is None or kind not in _NUMBERS:  # some clients write numbers as texts
             if kind in _WHOLE:
                 value = whole(value)
-                if value is None or (kind != INTEGER and value < (1 if kind == ANSWERS else 0)):
+                if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
                     return False
             elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
                 return False
@@ -245,9 +250,9 @@ class Members(Generic[R]):
 REASONING: Final = "reasoning"
 
 
-_WHOLE: Final = (INTEGER, COUNT, ANSWERS)
-_NUMBERS: Final = (NUMBER, *_WHOLE)
-_LISTS: Final = (LIST, TEXTS, TEXT_OR_TEXTS)
+_WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
+_NUMBERS: Final = (Kind.NUMBER, *_WHOLE)
+_LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
 def _is_empty(value: Any, row: Row) -> bool:
@@ -257,7 +262,7 @@ def _is_empty(value: Any, row: Row) -> bool:
     if type(value) is list:
         return row.kind in _LISTS
     in_rows = type(row.kind) is dict and row.read is None and row.parse is None
-    return row.kind == TEXT_OR_OBJECT or (type(value) is dict and in_rows)
+    return row.kind == Kind.TEXT_OR_OBJECT or (type(value) is dict and in_rows)
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
@@ -301,8 +306,8 @@ SEVERITY: Final[Mapping[str, str]] = {
 }
 """How grave it is that a wire has no such member of a request."""
 
-Writer = Callable[[str, Any, Wire, W], None]
-"""Writes a canonical member into the body."""
+Writer = Callable[[str, Any, Wire, W], Any]
+"""Gives what the wire says of a canonical member, fitted and reported; None for nothing, or where it wrote that itself."""
 
 
 class Place:
@@ -344,25 +349,26 @@ def write_members(request: Request, body: Wire, table: Places, writing: Writing,
         if value is None or name in STRUCTURE or name in apart:
             continue
         place = table.get(name)
-        if place is not None:
-            if writing.refuses(name):
-                if value not in _NOTHING_ASKED:
-                    writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
-            elif place.write is not None:
-                place.write(name, value, body, writing)
-            else:
-                _write_as_it_is(name, value, body, place, writing)
-        elif value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
-            report_absent(name, value, writing.loss)
+        if place is None:
+            if value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
+                report_absent(name, value, writing.loss)
+        elif writing.refuses(name):
+            if value not in _NOTHING_ASKED:
+                writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+        else:
+            write_member(name, value, body, place, writing)
 
 
-def _write_as_it_is(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
-    if value == []:
-        return  # it says nothing
-    if place.is_limit:
+def write_member(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
+    """Writes a member of the request in its place, by its rule or in its range."""
+    if place.write is not None:
+        value = place.write(name, value, body, writing)
+    elif place.is_limit:
         value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
     elif (place.lowest is not None and value < place.lowest) or (place.highest is not None and value > place.highest):
         value = within(name, value, place.lowest, place.highest, writing)
+    if value is None or value == []:
+        return
     if place.inside:
         body = body.setdefault(place.inside, {})
     body[place.name] = value
@@ -394,7 +400,7 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
 # reported of it.
 
 
-_USUAL: Final[Mapping[str, type]] = {TEXT: str, SWITCH: bool}
+_USUAL: Final[Mapping[str, type]] = {Kind.TEXT: str, Kind.SWITCH: bool}
 
 
 class Body:
@@ -402,7 +408,7 @@ class Body:
     tools.
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
-    `always` are members that it writes whatever is asked, `free` says that options without a row are written as they came.
+    `always` are members that it writes whatever is asked.
     `switches` names switches of a dialect, and by each the members that are not known to be plain at a provider that has it,
     beside those that the switch itself lists.
     """
@@ -415,7 +421,6 @@ class Body:
         writing: Callable[[Request, Endpoint, Loss], Writing],
         always: tuple[str, ...] = (),
         *,
-        free: bool = False,
         switches: Mapping[str, tuple[str, ...]] = NOTHING,
     ) -> None:
         self.rows = rows
@@ -423,11 +428,12 @@ class Body:
         self.write = write
         self.writing = writing
         self.always = always
-        self.free = free
         self.switches = switches
         # most members are of these types and plain whatever they say
         self._usual: dict[str, type] = {
-            name: _USUAL[row.kind] for name, row in rows.items() if row.plain == () and row.kind in (TEXT, SWITCH)
+            name: _USUAL[row.kind]
+            for name, row in rows.items()
+            if row.plain == () and row.kind in (Kind.TEXT, Kind.SWITCH)
         }
 
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
@@ -501,7 +507,7 @@ class Body:
             elif name in self.apart:
                 if not value:
                     return False
-            elif not _is_plain(value, self.rows.get(name), body, self.free):
+            elif not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
@@ -571,16 +577,16 @@ def _has_no_effect(value: Any) -> bool:
     return value is None or (not value and value in _EMPTY)
 
 
-def _is_plain(value: Any, row: Row | None, body: Wire, free: bool) -> bool:
+def _is_plain(value: Any, row: Row | None, body: Wire) -> bool:
     if row is None:
-        return free and value is not None
+        return value is not None
     if type(row.kind) is dict:
         if type(value) is not dict or not value:
             return False
         if row.plain is not None and not isinstance(row.plain, tuple):
             return row.plain(value, body)
         for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
-            if not _is_plain(item, row.kind.get(name), body, free):
+            if not _is_plain(item, row.kind.get(name), body):
                 return False
         return True
     plain = row.plain

@@ -1,6 +1,6 @@
 """Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import (
@@ -11,21 +11,16 @@ from interlingua.adapters._kit import (
     report_unknown,
 )
 from interlingua.adapters._members import (
-    COUNT,
-    NUMBER,
-    OBJECT,
-    SWITCH,
-    TEXT,
+    Kind,
     Row,
     Rows,
     one_of,
     read_model,
     within,
 )
-from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target, fits_name
+from interlingua.adapters._openai_writing import LONGEST_TOOL_NAME, Target
 from interlingua.adapters._reasoning import level_of
 from interlingua.adapters._rules import MOST_LOGPROBS, kept_metadata, top_logprobs
-from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
 
@@ -39,7 +34,7 @@ _RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> None:
+def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> Any:
     """A setting that is brought into the range of the wire; some models take none while they reason.
 
     `reasons` says whether the model will reason, where that is known.
@@ -50,8 +45,8 @@ def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: boo
     if not taken and (_reasons(writing) if reasons is None else reasons):
         message = "the model samples by these settings only without reasoning"
         writing.loss.drop((name,), "combination", "weakened", message)
-    else:
-        body[name] = value
+        return None
+    return value
 
 
 def _reasons(writing: Target) -> bool:
@@ -60,25 +55,10 @@ def _reasons(writing: Target) -> bool:
     return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
 
 
-def word(name: str, value: str, words: tuple[str, ...] | list[str], body: Wire, writing: Target) -> None:
-    """A member that takes some words."""
-    if value in words:
-        body[name] = value
-    else:
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such word")
-
-
-def verbosity(name: str, value: str, body: Wire, writing: Target) -> None:
-    """How long the answer should be."""
-    word(name, value, VERBOSITIES, body, writing)
-
-
-def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> None:
+def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> Wire | None:
     """Texts that the provider keeps with the answer."""
     message = "the wire keeps texts of up to 512 characters under names of up to 64"
-    kept = kept_metadata(value, writing, _is_pair, message, _MOST_PAIRS)
-    if kept:
-        body[name] = kept
+    return kept_metadata(writing, _is_pair, message, _MOST_PAIRS) or None
 
 
 def _is_pair(key: str, item: Any) -> bool:
@@ -210,15 +190,15 @@ def is_named_schema(schema: Any) -> bool:
 
 
 SHARED_ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=sampling),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=sampling),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "stream": Row(SWITCH, "stream", plain=()),
-    "parallel_tool_calls": Row(SWITCH, "parallel_tool_calls", plain=beside_tools),
-    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS)),
-    "user": Row(TEXT, "user", plain=()),
-    "metadata": Row(OBJECT, "metadata", plain=_is_kept, write=metadata),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "stream": Row(Kind.SWITCH, "stream", plain=()),
+    "parallel_tool_calls": Row(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
+    "user": Row(Kind.TEXT, "user", plain=()),
+    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
 }
 """The members that both wires spell alike."""
 SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -228,14 +208,6 @@ SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
     "service_tiers": ("service_tier",),
 }
 """The switches of both wires by which members are written otherwise than they may come."""
-
-
-def record_names(request: Request, encoding: dict[str, Any], called: Iterable[str], endpoint: Endpoint) -> None:
-    """Keeps the names of tools that do not fit, of a request that was just read; `called` are those of its calls."""
-    found = {tool["name"] for tool in request.get("tools") or ()}
-    found.update(called)
-    if names := [name for name in found if not fits_name(name, endpoint.dialect)]:
-        encoding["names"] = sorted(names)
 
 
 _SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}

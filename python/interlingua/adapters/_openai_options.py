@@ -3,12 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _options
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._options import Options
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Loss
 
 Request = dict[str, Any]
 
@@ -26,12 +23,6 @@ SHARED_MEMBERS: Final = frozenset(
 """OpenAI's own members of both wires that the contract has no word for."""
 
 
-def options_to_wire(request: Request, body: Wire, wire: Options, writing: Target) -> None:
-    """Writes own options, verbatim, and those that the other wire of the provider has too; reports all others."""
-    carried = _carry_shared(request, body, writing.endpoint, writing.loss)
-    _options.options_to_wire(request, body, wire, writing, carried)
-
-
 _SIBLINGS: Final = {"openai_chat": "openai_responses", "openai_responses": "openai_chat"}
 _SHARED_OPTIONS: Final = frozenset(
     ("prompt_cache_key", "prompt_cache_options", "prompt_cache_retention", "safety_identifier", "store")
@@ -45,9 +36,10 @@ def from_sibling(request: Mapping[str, Any], endpoint: Endpoint) -> bool:
     return provider is not None and provider == endpoint.provider and state["adapter"] == _SIBLINGS[endpoint.adapter]
 
 
-def _carry_shared(request: Mapping[str, Any], body: Wire, endpoint: Endpoint, loss: Loss) -> set[tuple[str, str]]:
+def carry_shared(request: Mapping[str, Any], body: Wire, writing: Target) -> set[tuple[str, str]]:
     """Writes the options that both wires of a provider have with one meaning, and gives them as pairs of adapter and name
     (spec/2-requests.md#shared-options)."""
+    endpoint = writing.endpoint
     sibling = _SIBLINGS[endpoint.adapter]
     carried: set[tuple[str, str]] = set()
     options = request.get("options") or {}
@@ -63,7 +55,7 @@ def _carry_shared(request: Mapping[str, Any], body: Wire, endpoint: Endpoint, lo
             body[name] = value
             carried.add((sibling, name))
             message = "both wires of the provider have this member"
-            loss.move(
+            writing.loss.move(
                 ("options", sibling, name),
                 ("options", endpoint.adapter, name),
                 "foreign_options",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, NamedTuple
 
 from interlingua.adapters._kit import NOTHING, Wire, is_stored, report_foreign_option, report_foreign_options
-from interlingua.adapters._members import REASONING, Members, Rows
+from interlingua.adapters._members import REASONING, Members
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.loss import Loss, Path
@@ -20,14 +20,14 @@ Request = dict[str, Any]
 class Options(NamedTuple):
     """What a wire asks of its options.
 
-    `rows` are all members that have a canonical word, `read` reads the members of a body. `shared` are those that go to another
+    `read` reads the members of a body, `worded` are all that have a canonical word. `shared` are those that go to another
     provider of the wire as well; None: all do. `needed` names the member beside which alone another one is taken.
     """
 
-    rows: Rows
     read: Callable[[Wire, Any], Members[Any]]
-    shared: frozenset[str] | None = None
-    needed: Mapping[str, str] = NOTHING
+    worded: Collection[str]
+    shared: Collection[str] | None
+    needed: Mapping[str, str]
 
 
 def options_to_wire(
@@ -48,7 +48,7 @@ def options_to_wire(
         elif name in wire.needed and not body.get(wire.needed[name]):
             message = f"without {wire.needed[name]} it says nothing, and is refused"
             loss.drop(path, "combination", "representation", message)
-        elif name in wire.rows:
+        elif name in wire.worded:
             _write_beside(name, value, body, path, wire, writing)
         elif name in body:
             loss.drop(path, "combination", "weakened" if value else "representation", _MEMBER_WINS)
@@ -60,12 +60,8 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
     """Writes an option where a member of the request stands, or may stand, unless it changes what that says."""
     made = {**body, name: _beside(body.get(name), value)}
     before = wire.read(body, writing.reader())
-    try:
-        read = wire.read(made, writing.reader())
-        wins = not _holds(read.request, before.request)
-    except InvalidWire:
-        wins = True
-    if wins:
+    read = _read(made, wire, writing)
+    if read is None or not _holds(read.request, before.request):
         writing.loss.drop(path, "combination", "weakened" if value else "representation", _MEMBER_WINS)
         return
     _report_left(value, read.options.get(name), body.get(name), path, writing.loss)
@@ -80,6 +76,14 @@ def _write_beside(name: str, value: Any, body: Wire, path: Path, wire: Options, 
         for part, item in found.items():
             if part not in known:
                 writing.loss.replace((member, part), item, "combination", "representation", _READ_BACK)
+
+
+def _read(body: Wire, wire: Options, writing: Writing) -> Members[Any] | None:
+    """The members of a body; None where they cannot be read."""
+    try:
+        return wire.read(body, writing.reader())
+    except InvalidWire:
+        return None
 
 
 _MEMBER_WINS: Final = "another member of the request says it already"

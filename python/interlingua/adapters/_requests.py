@@ -1,12 +1,15 @@
 """Requests of all wires, both ways: what stands around the reading and the writing of their members."""
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
+from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read, record_quirk
+from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
-from interlingua.adapters._members import Body, Members, Reader, Rows, wrong_member
+from interlingua.adapters._members import Body, Members, Reader, Rows, places, write_members, wrong_member
+from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
+from interlingua.adapters._writing import Writing
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest, InvalidWire
@@ -14,6 +17,7 @@ from interlingua.canonical.loss import Entry, Loss
 
 Request = dict[str, Any]
 Item = dict[str, Any]
+R = TypeVar("R", bound=Reading)
 Written = tuple[types.WireRequest, list[Entry]]
 
 UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -35,35 +39,11 @@ def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
     return Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
 
 
-def keep_request(
-    request: Request, body: Wire, encoding: Item, endpoint: Endpoint, members: Body, *facts: str, unusual: bool = False
-) -> None:
-    """Gives a request that was just read its provider state, with what is kept of it (`keep_read`, `Body.keep`)."""
-    keep_read(request, encoding, *facts)
-    request["provider_state"] = endpoint.state(encoding=encoding)
-    members.keep(request, body, endpoint, unusual=unusual)
-
-
 def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
     """The fact that JSON is asked for, and none of these messages speaks of it."""
     if (request.get("response_format") or NOTHING).get("type") != "json":
         return ()
     return () if mentions_json([message["content"] for message in messages]) else (JSON_UNMENTIONED,)
-
-
-def keep_names(request: Request, encoding: Item, called: Collection[str], fits: Callable[[str], bool]) -> None:
-    """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
-    names: set[str] = set()
-    again: set[str] = set()
-    for tool in request.get("tools") or ():
-        name: Any = (tool.get("definition") or tool).get("name")
-        if type(name) is str:
-            (again if name in names else names).add(name)
-    if again:
-        encoding["again"] = sorted(again)
-    names.update(called)
-    if odd := [name for name in names if not fits(name)]:
-        encoding["names"] = sorted(odd)
 
 
 def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
@@ -86,17 +66,103 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
     return read_tools
 
 
-Refusal = Callable[[Mapping[str, Any], Mapping[str, Any]], InvalidWire | None]
+class Table:
+    """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
+    are read, kept as they came, and written.
+
+    `write` writes them in the order that the wire wants, with what `writing` makes; `always` and `switches` are those of `Body`,
+    `shared` and `needed` those of `Options`. `named` brings the members of a body under the names of the rows; `other_names` are
+    those under which members with a canonical word may come besides.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        rows: Rows,
+        apart: tuple[str, ...],
+        write: Callable[[Request, Wire, Any], None],
+        writing: Callable[[Request, Endpoint, Loss], Writing],
+        always: tuple[str, ...] = (),
+        *,
+        switches: Mapping[str, tuple[str, ...]] = NOTHING,
+        shared: Collection[str] | None = None,
+        needed: Mapping[str, str] = NOTHING,
+        named: Callable[[Wire], Wire] | None = None,
+        other_names: Collection[str] = (),
+    ) -> None:
+        self.adapter = adapter
+        self.rows = rows
+        self.apart = tuple(name for name in apart if name not in rows)
+        self.named = named
+        self._places = places(rows)
+        self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
+        self._body = Body(rows, apart, write, writing, always, switches=switches)
+
+    def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
+        """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
+        options and back as it came."""
+        members = Members(body if self.named is None else self.named(body), reading)
+        members.read(self.rows, (*self.apart, *apart))
+        return members
+
+    def keep(
+        self,
+        members: Members[Any],
+        messages: list[Item],
+        called: Collection[str] = (),
+        fits: Callable[[str], bool] = bool,
+        *facts: str,
+        empty: bool = False,
+        unusual: bool = False,
+    ) -> Request:
+        """The request of members and messages that were just read, with what is kept of it.
+
+        `called` are the names of calls, `fits` tells whether the wire takes a name of a tool. `facts` are those that the reader
+        knows already, `empty`: there is nothing to answer. `unusual`: a member may be written otherwise than it came.
+        """
+        request, encoding, endpoint = members.request, members.words, members.endpoint
+        request["messages"] = messages
+        if empty:
+            record_quirk(request, encoding, "messages", "empty_content", self.adapter)
+        _keep_names(request, encoding, called, fits)
+        keep_read(request, encoding, *facts)
+        request["provider_state"] = endpoint.state(encoding=encoding)
+        self._body.keep(request, members.body, endpoint, unusual=unusual)
+        return request
+
+    def write(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
+        """Writes the members of a request that have a row or are reported, but for those that are written `apart`."""
+        write_members(request, body, self._places, writing, apart)
+
+    def write_options(
+        self, request: Request, body: Wire, writing: Writing, carried: Collection[tuple[str, str]] = ()
+    ) -> None:
+        """Writes the wire's own options, and reports others but for those that are `carried` already."""
+        if request.get("options"):
+            options_to_wire(request, body, self._options, writing, carried)
+
+    def put_back(self, body: Wire, writing: Writing) -> None:
+        """Writes the members that were kept as they came."""
+        self._body.put_back(body, writing)
+
+    def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
+        """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+        return wrong_member(self.adapter, options, self.rows)
 
 
-def refuser(adapter: str, rows: Rows) -> Refusal:
-    """What refuses what was read of a request, its options and its encoding, where a member with a canonical word is of a
-    wrong type."""
-
-    def wrong_type(options: Mapping[str, Any], encoding: Mapping[str, Any]) -> InvalidWire | None:
-        return wrong_member(adapter, options, rows)
-
-    return wrong_type
+def _keep_names(request: Request, encoding: Item, called: Collection[str], fits: Callable[[str], bool]) -> None:
+    """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
+    names: set[str] = set()
+    again: set[str] = set()
+    for tool in request.get("tools") or ():
+        name: Any = (tool.get("definition") or tool).get("name")
+        if type(name) is str:
+            (again if name in names else names).add(name)
+    if again:
+        encoding["again"] = sorted(again)
+    names.update(called)
+    if odd := [name for name in names if not fits(name)]:
+        encoding["names"] = sorted(odd)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire

@@ -126,20 +126,13 @@ def blocks_from_wire(
     content: list[Any], place: str, reading: Reading, path: Path, failure: type[InvalidWire] = InvalidWire
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
+    blocks: list[Block] = []
     try:
-        return [block_from_wire(block, place, reading) for block in content]
+        for block in content:
+            blocks.append(block_from_wire(block, place, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, _first_unreadable(content, place, reading)), failure) from problem
-
-
-def _first_unreadable(content: list[Any], place: str, reading: Reading) -> int:
-    # only asked when one is: reading again is cheaper than counting along
-    for position, block in enumerate(content):
-        try:
-            block_from_wire(block, place, reading)
-        except UNREADABLE:
-            return position
-    return 0
+        raise reading.unreadable("a block", (*path, len(blocks)), failure) from problem
+    return blocks
 
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:

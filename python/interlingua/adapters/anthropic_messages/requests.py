@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, record_quirk
+from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
@@ -15,43 +15,29 @@ from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
 from interlingua.adapters._members import (
-    ANYTHING,
-    COUNT,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXTS,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
     are_words,
     model_to_wire,
     one_of,
-    places,
-    put,
     read_model,
     whole,
     within_limit,
-    write_members,
     wrong_member,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import FORMAT, kept_metadata, report_format, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
@@ -96,37 +82,27 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     if "messages" not in body or type(body["messages"]) is not list:
         raise InvalidWire("messages must be a list", path="/messages")
-    members = _read_members(body, reading)
+    members = _TABLE.read(body, reading)
     messages: list[Any] = []
-    request: Request = {"messages": messages, **members.request}
-    encoding: dict[str, Any] = {}
     if body.get("system") is not None:
         messages.append(system_from_wire(body["system"], reading))
     starts = messages_from_wire(body["messages"], reading, messages)
-    if "cache" in request:
-        reading.mark(request["cache"])
-    _address_from_wire(wire, request, encoding, endpoint)
-    if holds_nothing(messages[starts[0] :] if starts else []):
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
+    if "cache" in members.request:
+        reading.mark(members.request["cache"])
+    _address_from_wire(wire, members.request, members.words, endpoint)
     dialect = endpoint.dialect
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
     marks = (MARKS,) if reading.marks else ()
-    keep_request(request, body, encoding, endpoint, _BODY, *marks, unusual=of_a_cloud)
+    empty = holds_nothing(messages[starts[0] :] if starts else [])
+    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
         read = Read(offered, reading.tools, body.get("system"), body["messages"], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members: Members[Reading] = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", "system"))
-    return members
 
 
 def _read_version(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -198,6 +174,10 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
 
 
+def _fits_name(name: str) -> bool:
+    return is_plain_name(name, LONGEST_TOOL_NAME)
+
+
 def _address_from_wire(wire: Mapping[str, Any], request: Request, encoding: dict[str, Any], endpoint: Endpoint) -> None:
     """What path and headers say: the model and whether to stream on clouds, versions and betas."""
     path = wire.get("path")
@@ -261,7 +241,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         body["tools"] = tools
     turns.settle(body, read)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     if endpoint.dialect.get("beta_in_body") and _BETAS not in body:
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
@@ -333,13 +313,14 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
+    _TABLE.write(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
-        _metadata_to_wire(body, writing)
+        message = "the target takes the id of the user only"
+        if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):
+            body["metadata"] = kept
     if "body_version" in dialect:
         body["anthropic_version"] = dialect["body_version"]
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
 _BETAS: Final = "anthropic_beta"
@@ -382,116 +363,93 @@ def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
 _THINKING: Final = (("type", "mode"), ("budget_tokens", "budget_tokens"), ("display", "display"))
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     if writing.stricter and not writing.same(name):
         why = f"API version {STRICTER_VERSION} has no {name}"
         writing.loss.drop((name,), "unsupported_model", "weakened", why)
-        return
+        return None
     budgeted = body.get("thinking", {}).get("type") == "enabled"
     tempered = writing.source.get("temperature") is not None
-    if (taken := sampling(name, value, budgeted, tempered, writing)) is not None:
-        body[name] = taken
+    return sampling(name, value, budgeted, tempered, writing)
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if stop := kept_stops(value, writing, fits=str.strip):
-        body["stop_sequences"] = stop
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool | None:
+    return None if writing.dialect.get("stream_in_body") is False else value
 
 
-def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    if writing.dialect.get("stream_in_body") is not False:
-        body["stream"] = value
-
-
-def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     control = writing.cache_mark("ephemeral", value, (name,))
-    if control is not None:
-        body["cache_control"] = control
-        if not writing.same(name):
-            writing.settle_lifetime(control, (name,), writing.short)
+    if control is not None and not writing.same(name):
+        writing.settle_lifetime(control, (name,), writing.short)
+    return control
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
-    path = ("response_format",)
+def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
+    path = (name,)
     schema = wanted_schema(wanted, writing)
     if schema is None:
-        return
+        return None
     if not can_be_enforced(schema):
         writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-        return
+        return None
     schema = enforced(schema, writing.loss, (*path, "schema"))
     report_format(wanted, writing, "schema")
-    put(body, "output_config", "format", {"type": "json_schema", "schema": schema})
-
-
-def _metadata_to_wire(body: Wire, writing: Writing) -> None:
-    metadata: dict[str, Any] = given("metadata", writing) or {}
-    message = "the target takes the id of the user only"
-    kept = kept_metadata(metadata, writing, _is_user_id, message, code="unsupported_field")
-    user = given("user", writing)
-    if user is not None:
-        if "user_id" in metadata:
-            writing.loss.drop(("user",), "unsupported_field", "weakened", "the metadata name the user already")
-        else:
-            kept["user_id"] = user
-            writing.loss.move(
-                ("user",), ("metadata", "user_id"), "unsupported_field", "representation", "the user's id"
-            )
-    if kept:
-        body["metadata"] = kept
+    return {"type": "json_schema", "schema": schema}
 
 
 def _is_user_id(name: str, value: Any) -> bool:
     return name == "user_id" and isinstance(value, str)
 
 
-def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if (word := known_tier(tier, ("auto", "standard_only"), "standard_only", writing)) is not None:
-        body["service_tier"] = word
-
-
 # ---------------------------------------------------------------------------------------------- rows
 
+_TIERS: Final = ("auto", "standard_only")
 _WRITTEN_APART: Final = ("max_output_tokens", "reasoning", "metadata", "user")
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
-    "top_k": Row(NUMBER, "top_k", plain=_is_top_k, write=_sampling),
-    "stream": Row(SWITCH, "stream", plain=(), write=_stream),
-    "stop_sequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
-    "metadata": Row(OBJECT, "metadata", plain=_is_user),
-    "service_tier": Row(TEXT, "service_tier", write=_service_tier),
-    "tools": Row(LIST, read=read_tools),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "top_k": Row(Kind.NUMBER, "top_k", plain=_is_top_k, write=_sampling),
+    "stream": Row(Kind.SWITCH, "stream", plain=(), write=_stream),
+    "stop_sequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
+    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_user),
+    "service_tier": Row(Kind.TEXT, "service_tier", write=word(_TIERS, "standard_only")),
+    "tools": Row(Kind.LIST, read=read_tools),
     "tool_choice": Row(
-        {"type": Row(TEXT), "name": Row(TEXT), "disable_parallel_tool_use": Row(SWITCH)},
+        {"type": Row(Kind.TEXT), "name": Row(Kind.TEXT), "disable_parallel_tool_use": Row(Kind.SWITCH)},
         read=_read_choice,
         covers=("tool_choice", "parallel_tool_calls"),
         plain=_is_choice,
     ),
     "thinking": Row(
         {
-            "type": Row(TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": Row(COUNT, REASONING, parse=_budget_from_wire),
-            "display": Row(TEXT, REASONING, parse=wish("display")),
+            "type": Row(Kind.TEXT, REASONING, parse=wish("mode")),
+            "budget_tokens": Row(Kind.COUNT, REASONING, parse=_budget_from_wire),
+            "display": Row(Kind.TEXT, REASONING, parse=wish("display")),
         },
         plain=_is_adaptive,
     ),
     "output_config": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
-    "output_format": Row(OBJECT, FORMAT, _read_output_format),
-    "cache_control": Row(OBJECT, "cache", parse=cache_from_wire, write=_cache),
-    "anthropic_version": Row(ANYTHING, read=_read_version),
+    "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),
+    "cache_control": Row(Kind.OBJECT, "cache", parse=cache_from_wire, write=_cache),
+    "anthropic_version": Row(Kind.ANYTHING, read=_read_version),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, ("messages", "system", "tools"), _members_to_wire, Writing, ("max_tokens",), free=True)
-_OPTIONS: Final = Options(_ROWS, _read_members, needed={name: name for name in ("thinking", "tool_choice")})
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "system", "tools"),
+    _members_to_wire,
+    Writing,
+    ("max_tokens",),
+    needed={"thinking": "thinking", "tool_choice": "tool_choice"},
+)
+wrong_type: Final = _TABLE.wrong_type
 
 
 # ---------------------------------------------------------------------------------------------- estimates

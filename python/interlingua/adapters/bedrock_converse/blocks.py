@@ -27,7 +27,7 @@ from interlingua.adapters._claude.values import (
     UNREADABLE,
     USER,
 )
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text, write_item
 from interlingua.adapters._kit import Wire, is_bare
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters._writing import Refused
@@ -37,7 +37,6 @@ from interlingua.adapters.bedrock_converse.items import (
     block_row,
     cited_from_wire,
     guarded_from_wire,
-    item_to_wire,
     json_from_wire,
     present_members,
     text_from_wire,
@@ -56,44 +55,28 @@ def blocks_from_wire(
 ) -> list[Block]:
     """The blocks of one list; raises `failure` with the pointer of the block that cannot be read."""
     blocks: list[Block] = []
-    usual = _USUAL[place]
     position = -1
     try:
         for wire in content:
             position += 1
-            if type(wire) is not dict or len(wire) != 1:
-                reading.unusual = True
-                blocks.append(block_from_wire(wire, place, reading))
-                continue
-            (kind,) = wire
-            value = wire[kind]
-            if kind == "text" and type(value) is str and value and not value.isspace():
-                blocks.append({"type": "text", "text": value})
-                continue
-            if kind == "cachePoint" and place != RESULT and blocks and "cache" not in blocks[-1]:
-                hint = cache_from_wire(value)
-                if hint is not None:
-                    blocks[-1]["cache"] = hint
-                    reading.mark(hint)
-                    reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
+            if type(wire) is dict and len(wire) == 1:
+                if type(text := wire.get("text")) is str and text and not text.isspace():
+                    blocks.append({"type": "text", "text": text})
                     continue
-            reading.unusual = reading.unusual or kind not in usual
-            blocks.append(_of_kind(kind, wire, place, reading))
+                if "cachePoint" in wire and place != RESULT and blocks and "cache" not in blocks[-1]:
+                    hint = cache_from_wire(wire["cachePoint"])
+                    if hint is not None:
+                        blocks[-1]["cache"] = hint
+                        reading.mark(hint)
+                        reading.unusual = reading.unusual or blocks[-1]["type"] in UNMARKED_TYPES
+                        continue
+            blocks.append(block_from_wire(wire, place, reading))
     except UNREADABLE as problem:
         raise reading.unreadable("a block", (*path, position), failure) from problem
     except InvalidWire as problem:  # a block inside of this one
         where = pointer((*path, position)) + (problem.path or "")
         raise failure(problem.message, path=where, adapter=reading.adapter) from problem
     return blocks
-
-
-_USUAL: Final = {
-    SYSTEM: frozenset(("text",)),
-    USER: frozenset(("text", "image", "document", "video", "toolResult", "guardContent")),
-    ASSISTANT: frozenset(("text", "toolUse", "reasoningContent")),
-    RESULT: frozenset(("text", "json", "image", "document")),
-}
-"""The kinds of blocks that nothing is said against in a place."""
 
 
 def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -103,40 +86,30 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """
     if type(wire) is not dict or not wire:
         raise TypeError("block")
-    kind = _kind(wire)
-    if len([name for name, value in wire.items() if name in KINDS and value is not None]) > 1:
-        return _opaque_from_wire(kind, wire, place, reading)
-    return _of_kind(kind, wire, place, reading)
-
-
-def _of_kind(kind: str, wire: Wire, place: str, reading: Reading) -> Block:
+    kinds = _kinds(wire)
+    kind = kinds[0]
+    reading.unusual = reading.unusual or len(wire) > 1 or not _may_stand(kind, place)
     reader = _READERS.get(kind)
-    try:
-        if reader is not None:
+    if reader is not None and len(kinds) == 1:
+        try:
             return reader(wire, place, reading)
-    except NoMeaning:
-        pass
-    return _opaque_from_wire("unknown" if kind == "type" else kind, wire, place, reading)
+        except NoMeaning:
+            pass
+    reading.unusual = reading.unusual or kind in _MENDED
+    return reading.opaque(kind, wire)
 
 
 _MENDED: Final = ("cachePoint", "reasoningContent")
 """Kinds that may be read as something else, or may not stand last, where a request is written."""
 
 
-def _opaque_from_wire(kind: str, wire: Wire, place: str, reading: Reading) -> Block:
-    """An item without canonical meaning, kept whole."""
-    reading.unusual = reading.unusual or kind in _MENDED or not _may_stand(kind, place)
-    return reading.opaque(kind, wire)
-
-
-def _kind(wire: Wire) -> str:
-    """What a block of the wire is: the member that names its kind; one that is null names none."""
-    for name, value in wire.items():
-        if name in KINDS and value is not None:
-            return name
-    if "json" in wire:
-        return "json"  # whose value may be null
-    return next((name for name in wire if name != "type"), "unknown")
+def _kinds(wire: Wire) -> list[str]:
+    """What a block of the wire is: the members that name a kind, which are one in all that are readable; null names none."""
+    kinds = [name for name, value in wire.items() if name in KINDS and value is not None]
+    if kinds:
+        return kinds
+    # whose value may be null
+    return ["json"] if "json" in wire else [next((name for name in wire if name != "type"), "unknown")]
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -236,7 +209,7 @@ def _block_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
         case "thinking" | "redacted_thinking" as kind if place == ASSISTANT:
             refuse_thinking(block, writing)
             row = _THINKING if kind == "thinking" else _REDACTED
-            return item_to_wire(row, "reasoningContent", block, writing, path)
+            return write_item(row, block, writing, path)
         case "opaque" if writing.endpoint.owns(block):
             return _opaque_to_wire(block, place, writing, path)
         case "tool_use" | "tool_result" if place != RESULT:
@@ -255,7 +228,7 @@ def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
         call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
     else:
-        wire = item_to_wire(_TOOL_USE, "toolUse", block, writing, path)
+        wire = write_item(_TOOL_USE, block, writing, path)
     writing.tools_used[wire["toolUse"]["name"]] = None
     return wire
 
@@ -275,7 +248,7 @@ def result_to_wire(block: Block, writing: Writing, path: Path) -> list[Wire]:
         hint, where, to = parts[at]["cache"], (*path, "content", at), (*path, "cache")
         bare = {name: value for name, value in parts[at].items() if name != "cache"}
         block = {**block, "content": [*parts[:at], bare, *parts[at + 1 :]]}
-    wire = item_to_wire(_RESULT, "toolResult", block, writing, path)
+    wire = write_item(_RESULT, block, writing, path)
     mark = None if hint is None else writing.mark(hint, where, to)
     return [wire] if mark is None else [wire, mark]
 
@@ -289,13 +262,13 @@ def _hint_within(parts: list[Block]) -> int | None:
     return None
 
 
-# where the items that have no canonical meaning may stand
+# where blocks may stand; any other in a message
 _PLACES: Final = {
+    "text": (USER, SYSTEM, ASSISTANT, RESULT),
     "guardContent": (USER, SYSTEM),
     "searchResult": (USER, RESULT),
     "cachePoint": (USER, SYSTEM, ASSISTANT),
     "toolUse": (ASSISTANT,),
-    "toolResult": (ASSISTANT,),
     "reasoningContent": (ASSISTANT,),
     "citationsContent": (ASSISTANT,),
     "image": (USER, RESULT),
@@ -307,7 +280,7 @@ _PLACES: Final = {
 
 
 def _may_stand(kind: str, place: str) -> bool:
-    """Whether an item of this kind is taken in a place of a request."""
+    """Whether a block of this kind is taken in a place of a request."""
     return place in _PLACES.get(kind, (USER, ASSISTANT))
 
 
@@ -316,7 +289,7 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     value: Wire = block["value"]
-    kind = _kind(value)
+    kind = _kinds(value)[0]
     if not writing.answers and not _may_stand(kind, place):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):

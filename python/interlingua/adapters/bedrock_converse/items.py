@@ -35,7 +35,7 @@ _TYPE: Final = Member("type", (), _read_type, lambda block, writing, path: ABSEN
 
 def block_row(content: Member) -> Row:
     """A block: the member that names its kind, and `type` beside it. A mark for the cache is a block of its own."""
-    return Row({}, content, _TYPE, beside=("cache", "citations"))
+    return Row({}, content, _TYPE, beside=("cache", "citations"), excludes=KINDS)
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -61,32 +61,6 @@ def without_nulls(tree: Any, depth: int = 0) -> Any:
 
 
 _NULLS_WITHIN: Final = 3  # what stands deeper is a value of its own
-
-
-# ---------------------------------------------------------------------------------------------- to the wire
-
-
-def item_to_wire(row: Row, kind: str, block: Block, writing: Writing, path: Path) -> Wire:
-    """A block by its row; what was read of a block of another kind is reported."""
-    state = block.get("provider_state")
-    fields = state.get("fields") if state is not None else None
-    if state is not None and fields and writing.endpoint.owns(state):
-        others = {name: value for name, value in fields.items() if _is_field(name, value, kind)}
-        if len(others) < len(fields):
-            for name in fields:
-                if name not in others:
-                    where = (*path, "provider_state", "fields", name)
-                    message = "a block holds one kind of content, and fields that say something"
-                    writing.loss.drop(where, "unsupported_field", "lost", message)
-            block = {**block, "provider_state": {**state, "fields": others}}
-    return write_item(row, block, writing, path)
-
-
-def _is_field(name: str, value: Any, kind: str) -> bool:
-    """Whether a member is read as a field of a block of this kind again."""
-    if value is None or (name == "type" and type(value) is str):
-        return False  # a spelling
-    return name == kind or name not in KINDS
 
 
 # ---------------------------------------------------------------------------------------------- texts, by rows
@@ -179,6 +153,7 @@ def cited_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """A text with what it cites, in one block however many pieces it has. Raises `NoMeaning` when it cannot be read."""
     if place != ASSISTANT:
         raise NoMeaning("citationsContent")
+    reading.unusual = True
     block: Block = {"type": "text", "text": "", "citations": [], "provider_state": reading.state()}
     return read_item(_ROWS["citationsContent"], wire, block, reading)
 
@@ -219,7 +194,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
     text: str = block["text"]
     state = writing.state_of(block)
     if state and "citations" in block and place == ASSISTANT:
-        return item_to_wire(_ROWS["citationsContent"], "citationsContent", block, writing, path)
+        return write_item(_ROWS["citationsContent"], block, writing, path)
     if not text.strip() and not (text and state):
         writing.loss.drop(
             path, "empty_content", "representation", "the target takes no text without visible characters"
@@ -229,7 +204,7 @@ def text_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
         where = (*path, "citations", position)
         writing.loss.drop(where, "foreign_state", "weakened", "a citation of another provider has no form here")
     kind = "guardContent" if place in (USER, SYSTEM) and _is_guarded(state) else "text"
-    return item_to_wire(_ROWS[kind], kind, block, writing, path)
+    return write_item(_ROWS[kind], block, writing, path)
 
 
 def _is_guarded(state: Mapping[str, Any]) -> bool:

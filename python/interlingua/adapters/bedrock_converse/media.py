@@ -5,7 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import CITED, NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import UNREADABLE
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside
+from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import (
     BLOCKS,
@@ -27,7 +27,7 @@ from interlingua.adapters._media import (
 )
 from interlingua.adapters._messages import OF_TEXT, report_beside
 from interlingua.adapters._writing import Refused
-from interlingua.adapters.bedrock_converse.items import Block, block_row, item_to_wire, text_from_wire
+from interlingua.adapters.bedrock_converse.items import Block, block_row, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import ALIASES, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path
 
@@ -57,7 +57,7 @@ def medium_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     refuse_kind(block, writing)
     kind: str = block["type"]
     sent = sent_as(block, _sent(block, writing, path), writing.loss, path)
-    return item_to_wire(_ROWS[kind], kind, sent, writing, path)
+    return write_item(_ROWS[kind], sent, writing, path)
 
 
 def _sent(block: Block, writing: Writing, path: Path) -> Medium:

@@ -23,38 +23,26 @@ from interlingua.adapters._kit import (
     report_foreign_state,
 )
 from interlingua.adapters._members import (
-    ANYTHING,
-    COUNT,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    TEXT,
-    TEXTS,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
     are_words,
     is_number,
     one_of,
-    places,
     put,
-    write_members,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import report_members, wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, given, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._rules import FORMAT, kept_metadata, report_format, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
@@ -165,10 +153,8 @@ def from_wire_request(
     """
     body = body_of(wire)
     reading = Reading(endpoint, ids)
-    members = _read_members(body, reading)
-    encoding: dict[str, Any] = members.words
+    members = _TABLE.read(body, reading)
     messages: list[Any] = []
-    request: Request = {"messages": messages, **members.request}
     system = body.get("system")
     if system is not None and type(system) is not list:
         raise InvalidWire("system must be a list", path="/system")
@@ -180,26 +166,18 @@ def from_wire_request(
         starts = messages_from_wire(wires, reading, messages)
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
-    _address_from_wire(wire, request, endpoint)
-    if holds_nothing(messages[starts[0] :] if starts else []):
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    if not request.get("tools") and reading.calls:
-        record_quirk(request, encoding, "tools", "required_default", endpoint.adapter)
-    keep_names(request, encoding, reading.names, lambda name: is_plain_name(name, LONGEST_TOOL_NAME))
+    _address_from_wire(wire, members.request, endpoint)
+    if not members.request.get("tools") and reading.calls:
+        record_quirk(members.request, members.words, "tools", "required_default", NAME)
     marks = (MARKS,) if reading.marks else ()
-    keep_request(request, body, encoding, endpoint, _BODY, *marks)
+    empty = holds_nothing(messages[starts[0] :] if starts else [])
+    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
         read = Read(offered, positions_of(offered, request.get("tools") or []), system, wires or [], starts)
         _written(request, unmeasured(endpoint), Loss(), read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members: Members[Reading] = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", "system"))
-    return members
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -233,10 +211,6 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     }
 
 
-def _tier_from_wire(value: Wire) -> str | None:
-    return value["type"] if value.keys() == {"type"} and type(value["type"]) is str else None
-
-
 def _read_thinking(name: str, value: Any, members: Members[Reading]) -> bool:
     """How much to think, under any of its names; the first one counts."""
     found = _nova_from_wire(value) if name == NOVA else _thinking_from_wire(value)
@@ -262,6 +236,10 @@ def _nova_top_k(value: Any) -> Any:
     if type(value) is dict and value.keys() == {"topK"}:
         return value["topK"]
     return None
+
+
+def _fits_name(name: str) -> bool:
+    return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
 def _address_from_wire(wire: Mapping[str, Any], request: Request, endpoint: Endpoint) -> None:
@@ -310,7 +288,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         body["toolConfig"]["tools"] = settled_tools(body["toolConfig"]["tools"], offered, writing, read)
     turns.settle(body, read)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_foreign_state(request, endpoint, loss, ())
     model = endpoint.model or wire_model(request.get("model")) or ""
     verb = "converse-stream" if request.get("stream") else "converse"
@@ -385,47 +363,36 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning_to_wire(request, body, writing)
     if "metadata" in request or "user" in request:
-        _metadata_to_wire(body, writing)
-    write_members(request, body, _PLACES, writing, _WRITTEN_APART)
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+        kept = kept_metadata(writing, _is_metadata, "the target takes short texts", _MOST_METADATA, user="user")
+        if kept:
+            body["requestMetadata"] = kept
+    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_options(request, body, writing)
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    if (taken := _taken(name, value, body, writing)) is not None:
-        put(body, "inferenceConfig", "topP" if name == "top_p" else name, taken)
-
-
-def _taken(name: str, value: Any, body: Wire, writing: Writing) -> Any:
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     thinking = body.get(_ADDITIONAL, NOTHING).get("thinking", NOTHING)
     tempered = writing.source.get("temperature") is not None
     return sampling(name, value, "budget_tokens" in thinking, tempered, writing)
 
 
-def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> None:
+def _top_k(name: str, value: Any, body: Wire, writing: Writing) -> Any:
     if writing.dialect.get("top_k") is False and not writing.verbatim("top_k"):
         writing.loss.drop(("top_k",), "unsupported_model", "weakened", "the model takes no top_k")
-        return
-    taken = _taken(name, value, body, writing)
-    if taken is None:
-        return
+        return None
+    taken = _sampling(name, value, body, writing)
     place = writing.encoding.get("top_k") if writing.same_model else writing.dialect.get("top_k")
-    if place == "inferenceConfig":
-        put(body, _ADDITIONAL, place, {"topK": taken})
-    else:
-        put(body, _ADDITIONAL, "top_k", taken)
+    if taken is None or place != "inferenceConfig":
+        return taken
+    put(body, _ADDITIONAL, place, {"topK": taken})
+    return None
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if stop := kept_stops(value, writing, fits=str.strip):
-        put(body, "inferenceConfig", "stopSequences", stop)
-
-
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> None:
-    path = ("response_format",)
+def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
+    path = (name,)
     schema = wanted_schema(wanted, writing)
     if schema is None:
-        return
+        return None
     inner: Wire = {"schema": arguments_text(enforced(schema, writing.loss, (*path, "schema")))}
     for name in ("name", "description"):
         if wanted.get(name):
@@ -433,7 +400,7 @@ def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Wri
         elif name in wanted:
             writing.loss.drop((*path, name), "empty_content", "representation", f"an empty {name} is not taken")
     report_format(wanted, writing, "schema", "name", "description")
-    put(body, "outputConfig", "textFormat", {"type": "json_schema", "structure": {"jsonSchema": inner}})
+    return {"type": "json_schema", "structure": {"jsonSchema": inner}}
 
 
 _MOST_METADATA: Final = 16
@@ -441,25 +408,6 @@ _MOST_METADATA: Final = 16
 
 def _is_metadata(name: str, value: Any) -> bool:
     return bool(METADATA.fullmatch(name)) and isinstance(value, str) and bool(METADATA.fullmatch(value))
-
-
-def _metadata_to_wire(body: Wire, writing: Writing) -> None:
-    message = "the target takes short texts"
-    kept = kept_metadata(given("metadata", writing) or {}, writing, _is_metadata, message, _MOST_METADATA)
-    user = given("user", writing)
-    if user is not None:
-        if "user" in kept or len(kept) == _MOST_METADATA or not METADATA.fullmatch(user):
-            writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
-        else:
-            kept["user"] = user
-            writing.loss.move(("user",), ("metadata", "user"), "unsupported_field", "representation", "the user's id")
-    if kept:
-        body["requestMetadata"] = kept
-
-
-def _service_tier(name: str, tier: str, body: Wire, writing: Writing) -> None:
-    if (word := known_tier(tier, TIERS, None, writing)) is not None:
-        body["serviceTier"] = {"type": word}
 
 
 def _cache(hint: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -502,36 +450,41 @@ _WRITTEN_APART: Final = ("reasoning", "metadata", "user", "stream", "cache")
 _ROWS: Final[Rows] = {
     "inferenceConfig": Row(
         {
-            "maxTokens": Row(COUNT, "max_output_tokens", plain=(1, None)),
-            "temperature": Row(NUMBER, "temperature", plain=(0, 1), write=_sampling),
-            "topP": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
-            "stopSequences": Row(TEXTS, "stop", plain=are_words, write=_stop),
+            "maxTokens": Row(Kind.COUNT, "max_output_tokens", plain=(1, None)),
+            "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1), write=_sampling),
+            "topP": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+            "stopSequences": Row(Kind.TEXTS, "stop", plain=are_words, write=stops(fits=str.strip)),
         }
     ),
     "toolConfig": Row(
-        {"tools": Row(LIST, plain=()), "toolChoice": Row(OBJECT, covers=("tool_choice",), plain=_is_auto)},
+        {"tools": Row(Kind.LIST, plain=()), "toolChoice": Row(Kind.OBJECT, covers=("tool_choice",), plain=_is_auto)},
         read=_read_tools,
     ),
     "outputConfig": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "textFormat": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+            "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
+            "textFormat": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
         }
     ),
     "additionalModelRequestFields": Row(
         {
-            **dict.fromkeys(("thinking", "reasoning_config", NOVA), Row(ANYTHING, REASONING, _read_thinking)),
-            "top_k": Row(NUMBER, "top_k", _read_top_k, write=_top_k),
-            "inferenceConfig": Row(ANYTHING, "top_k", _read_top_k),
+            **dict.fromkeys(("thinking", "reasoning_config", NOVA), Row(Kind.ANYTHING, REASONING, _read_thinking)),
+            "top_k": Row(Kind.NUMBER, "top_k", _read_top_k, write=_top_k),
+            "inferenceConfig": Row(Kind.ANYTHING, "top_k", _read_top_k),
         }
     ),
-    "serviceTier": Row({"type": Row(TEXT)}, "service_tier", parse=_tier_from_wire, write=_service_tier),
-    "requestMetadata": Row(OBJECT, "metadata"),
+    "serviceTier": Row({"type": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS))}),
+    "requestMetadata": Row(Kind.OBJECT, "metadata"),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, ("messages", "system", "toolConfig/tools"), _members_to_wire, Writing, free=True)
-_OPTIONS: Final = Options(_ROWS, _read_members, needed={"toolConfig": "toolConfig"})
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "system", "toolConfig/tools"),
+    _members_to_wire,
+    Writing,
+    needed={"toolConfig": "toolConfig"},
+)
+wrong_type: Final = _TABLE.wrong_type
 
 
 # ---------------------------------------------------------------------------------------------- estimates

@@ -11,25 +11,19 @@ from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_it
 from interlingua.adapters._kit import arguments_text, parse_arguments
 from interlingua.adapters._media import TEXT, Medium, sent_as, words_of
 from interlingua.adapters._reading import Reading
+from interlingua.adapters._verbatim import keep_item, put_back_item
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.tables import Writing
-from interlingua.canonical.loss import Path
+from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
 Message = dict[str, Any]
 
 LISTED: Final = "documents"
 """The place of a document that stood beside the messages."""
-_AS: Final = "document"
-"""Spelling of a document: of what it came."""
-_EMPTY: Final = "empty"
-_AGAIN: Final = "again"
-"""The spelling of an id that a document before has, too."""
 _TEXT, _JSON = "text/plain", "application/json"
 _DESCRIBED: Final = ("title", "context")
 _WORDS: Final = ("text", "title", "context")
-_BARE: Final = "text"
-_STRING: Final = "string"
 
 
 # ---------------------------------------------------------------------------------------------- from the wire
@@ -47,15 +41,13 @@ def documents_from_wire(documents: Any, cited: bool, messages: list[Message], re
         blocks = [document_from_wire(document, reading, LISTED) for document in documents]
     except (KeyError, TypeError):
         return False
-    named: set[str] = set()
-    for block in blocks:
+    writing = Writing({"messages": [], "provider_state": reading.endpoint.state()}, reading.endpoint, Loss())
+    for position, block in enumerate(blocks):
         if cited:
             block["citations_enabled"] = True
-        state = block["provider_state"]
-        if (identity := state.get("id")) is not None:
-            if identity in named:
-                state["encoding"]["id"] = _AGAIN
-            named.add(identity)
+        written = document_to_wire(block, ("messages", 0, "content", position), writing)
+        keep_item(block, documents[position], written, reading.endpoint, writing.loss.entries)
+        writing.loss.entries.clear()
     messages[last]["content"] = blocks + messages[last]["content"]
     return True
 
@@ -70,20 +62,11 @@ def last_of_user(messages: list[Message]) -> int | None:
 
 def document_from_wire(document: Any, reading: Reading, place: str) -> Block:
     """A document. Raises KeyError or TypeError for what is none."""
-    encoding: dict[str, Any] = {"place": place}
-    block: Block = {"type": "document", "provider_state": reading.endpoint.state(encoding=encoding)}
+    block: Block = {"type": "document", "provider_state": reading.endpoint.state(encoding={"place": place})}
     if type(document) is str:
-        read_item(_DOCUMENT, {"data": document}, block, reading)
-        encoding[_AS] = _BARE
-    else:
-        read_item(_DOCUMENT, document, block, reading)
-        if type(document["data"]) is str:
-            encoding[_AS] = _STRING
-        if nulls := [name for name in document if document[name] is None]:
-            block["provider_state"].setdefault("fields", {}).update(dict.fromkeys(nulls))
-    if not block["source"]["data"]:
-        encoding.setdefault(_AS, _EMPTY)
-    return block
+        reading.unusual = True
+        document = {"data": document}
+    return read_item(_DOCUMENT, document, block, reading)
 
 
 def _read_id(raw: Any, block: Block, reading: Reading) -> None:
@@ -94,8 +77,9 @@ def _read_id(raw: Any, block: Block, reading: Reading) -> None:
     reading.documents.add(raw)
 
 
-def _read_data(raw: Any, block: Block, _: Reading) -> None:
+def _read_data(raw: Any, block: Block, reading: Reading) -> None:
     block["media_type"], words = _TEXT, raw
+    reading.unusual = reading.unusual or type(raw) is str
     if type(raw) is dict and _is_described(raw):
         words = raw["text"]
         block.update({name: raw[name] for name in _DESCRIBED if name in raw})
@@ -103,6 +87,7 @@ def _read_data(raw: Any, block: Block, _: Reading) -> None:
         block["media_type"], words = _JSON, arguments_text(raw)
     elif type(raw) is not str:
         raise TypeError("data")
+    reading.unusual = reading.unusual or not words
     block["source"] = {"kind": TEXT, "data": words}
 
 
@@ -118,20 +103,23 @@ def document_to_wire(block: Block, path: Path, writing: Writing) -> Any:
     text = words_of(block)
     if text is None or block["source"].get("content") == []:
         raise Refused("unsupported_source", "the wire takes documents as text")
-    spellings = writing.encoding_of(block).get(_AS)
     sent_as(block, Medium(TEXT, text, block.get("media_type")), writing.loss, path)
-    if not text and spellings is None:
+    if not text:
         writing.loss.drop(path, "empty_content", "lost", "the provider takes no document without words")
         return None
-    wire = write_item(_DOCUMENT, block, writing, path)
-    return wire["data"] if spellings == _BARE and wire.keys() == {"data"} and type(wire["data"]) is str else wire
+    return write_item(_DOCUMENT, block, writing, path)
+
+
+def listed_document(block: Block, path: Path, writing: Writing) -> Any:
+    """A document that stands beside the messages, as it came; None for one that is not written."""
+    before = len(writing.loss.entries)
+    written = document_to_wire(block, path, writing)
+    return put_back_item(block, written, writing.endpoint, writing.loss.entries[before:], writing.loss)
 
 
 def _write_id(block: Block, writing: Writing, _: Path) -> Any:
     identity = writing.state_of(block).get("id", ABSENT)
-    if identity is ABSENT or writing.encoding_of(block).get("id") == _AGAIN or writing.is_free(identity):
-        return identity
-    return ABSENT
+    return identity if identity is ABSENT or writing.is_free(identity) else ABSENT
 
 
 def _write_data(block: Block, writing: Writing, path: Path) -> Any:
@@ -144,8 +132,7 @@ def _write_data(block: Block, writing: Writing, path: Path) -> Any:
     if media_type != _TEXT:
         message = "a document is a plain text here"
         writing.loss.replace((*path, "media_type"), _TEXT, "unsupported_value", "representation", message)
-    as_text = writing.encoding_of(block).get(_AS) in (_BARE, _STRING) and not described
-    return text if as_text else {"text": text, **described}
+    return {"text": text, **described}
 
 
 _DOCUMENT: Final = Row(

@@ -35,8 +35,8 @@ from interlingua.adapters.cohere_chat.citations import citations_from_wire, cita
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,
     document_from_wire,
-    document_to_wire,
     last_of_user,
+    listed_document,
 )
 from interlingua.adapters.cohere_chat.parts import ASSISTANT, SYSTEM, TOOL, USER, part_from_wire, part_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, Writing
@@ -227,7 +227,7 @@ def _parts(content: list[Block], path: Path, place: str, writing: Writing) -> li
         where = (*path, index)
         if block["type"] == "document" and place == USER and writing.encoding_of(block).get("place") in (None, LISTED):
             try:
-                if (document := document_to_wire(block, where, writing)) is not None:
+                if (document := listed_document(block, where, writing)) is not None:
                     writing.documents.append((int(path[1]), index, document))
             except Refused as refused:
                 left = writing.placeholder_or_drop(block, where, refused)

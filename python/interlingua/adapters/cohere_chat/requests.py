@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
@@ -11,46 +10,31 @@ from interlingua.adapters._kit import (
     report_foreign_state,
     report_parallel,
     report_replayable_state,
-    report_unknown,
 )
 from interlingua.adapters._members import (
-    ANYTHING,
-    COUNT,
-    INTEGER,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXTS,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
     model_to_wire,
     one_of,
-    places,
     read_model,
     whole,
-    write_members,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
     UNREADABLE,
+    Table,
     body_of,
-    keep_names,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, asked_schema, kept_stops, named_format
+from interlingua.adapters._rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
@@ -92,7 +76,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(PATH, body)
@@ -107,49 +91,27 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     report_parallel(request, writing.loss)
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
 _MOST_STOPS: Final = 5
-
-
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    value = kept_stops(value, writing, code="empty_content")
-    if not value:
-        return
-    if len(value) > _MOST_STOPS:
-        value = value[:_MOST_STOPS]
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {_MOST_STOPS} stop texts")
-    body["stop_sequences"] = value
-
-
-def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if 0 <= value <= _HIGHEST_SEED:
-        body[name] = value
-    else:
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the wire has no such seed")
-
-
 _HIGHEST_SEED: Final = 2**64 - 1
 
 
 # -- reasoning
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     value = asked(value)
     if not value or refuses_reasoning(value, "thinking", writing):
-        return
+        return None
     if "display" in value:
         message = "the wire does not say how reasoning is shown"
         writing.loss.drop((name, "display"), "unsupported_field", "weakened", message)
         del value["display"]
     thinking = _thinking(value)
-    if thinking:
-        body["thinking"] = thinking
     written = _reasoning_from_wire(thinking) or NOTHING
     if written == {"mode": "enabled", **value}:
         if "mode" not in value:
@@ -157,6 +119,7 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
             writing.loss.replace((name, "mode"), "enabled", "required_default", "representation", message)
     elif value or written:
         report_wish(value, written, writing)
+    return thinking or None
 
 
 _SWITCHES: Final = ({"type": "enabled"}, {"type": "disabled"})
@@ -186,26 +149,23 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     loss, kind = writing.loss, value["type"]
     if kind == "text":
-        body[name] = {"type": "text"}
-        report_unknown(value, _TYPE, loss, (name,))
-        return
+        report_bare(value, writing)
+        return {"type": "text"}
     if writing.refuses("structured_output", name):
         loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
-        return
+        return None
     for member in ("tools", "documents"):
         if body.get(member):
             loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
-            return
+            return None
     if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
         loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
-        return
+        return None
     schema = asked_schema(value, writing)
-    body[name] = {"type": "json_object"}
-    if schema is not None:
-        body[name]["json_schema"] = schema
+    return {"type": "json_object"} if schema is None else {"type": "json_object", "json_schema": schema}
 
 
 def _is_enforced(schema: Any) -> bool:
@@ -235,9 +195,6 @@ def _has_required(schema: Any) -> bool:
     return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
 
 
-_TYPE: Final = frozenset(("type",))
-
-
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
@@ -253,20 +210,14 @@ def from_wire_request(
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
     try:
-        members = _read_members(body, reading, "documents", "strict_tools")
+        members = _TABLE.read(body, reading, "documents", "strict_tools")
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
         raise malformed("the request") from problem
-    request = members.request
-    encoding: dict[str, Any] = {}
-    request["messages"] = messages
-    if not messages:
-        record_quirk(request, encoding, "messages", "empty_content", NAME)
     called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
-    keep_names(request, encoding, called, is_name)
-    facts, unusual = unmentioned_json(request, messages), "strict_tools" in members.options
-    keep_request(request, body, encoding, endpoint, _BODY, *facts, unusual=unusual)
+    facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
+    request = _TABLE.keep(members, messages, called, is_name, *facts, empty=not messages, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -275,12 +226,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading, *apart: str) -> Members[Reading]:
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages", *apart))
-    return members
 
 
 def _read_strict(value: Any, members: Members[Reading]) -> None:
@@ -335,27 +280,29 @@ def _is_choice(value: str, body: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "stream": Row(SWITCH, "stream", plain=()),
-    "max_tokens": Row(COUNT, "max_output_tokens", plain=(0, None)),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 1)),
-    "p": Row(NUMBER, "top_p", plain=(0.01, 0.99)),
-    "k": Row(NUMBER, "top_k", plain=(0, 500)),
-    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(0, 1)),
-    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(0, 1)),
-    "seed": Row(INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=_seed),
-    "stop_sequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
-    "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "thinking": Row(OBJECT, REASONING, plain=one_of(_SWITCHES), parse=_reasoning_from_wire, write=_reasoning),
-    "response_format": Row(OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
-    "documents": Row(LIST, read=_is_no_option),
-    "strict_tools": Row(ANYTHING, read=_is_no_option),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
-    "tool_choice": Row(TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "stream": Row(Kind.SWITCH, "stream", plain=()),
+    "max_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(0, None)),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 1)),
+    "p": Row(Kind.NUMBER, "top_p", plain=(0.01, 0.99)),
+    "k": Row(Kind.NUMBER, "top_k", plain=(0, 500)),
+    "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=(0, 1)),
+    "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=(0, 1)),
+    "seed": Row(Kind.INTEGER, "seed", plain=(0, _HIGHEST_SEED), write=seed_within(0, _HIGHEST_SEED)),
+    "stop_sequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(_MOST_STOPS, code="empty_content")),
+    "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
+    "thinking": Row(
+        {"token_budget": Row(Kind.COUNT)},
+        REASONING,
+        plain=one_of(_SWITCHES),
+        parse=_reasoning_from_wire,
+        write=_reasoning,
+    ),
+    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "documents": Row(Kind.LIST, read=_is_no_option),
+    "strict_tools": Row(Kind.ANYTHING, read=_is_no_option),
+    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
+    "tool_choice": Row(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
-_PLACES: Final = places(_ROWS)
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_TYPES: Final[Rows] = {**_ROWS, "thinking": Row({"token_budget": Row(COUNT)})}
-"""What members must be; reasoning is read as a whole."""
-_BODY: Final = Body(_ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing, free=True)
-wrong_type: Final = refuser(NAME, _TYPES)
+_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)
+wrong_type: Final = _TABLE.wrong_type

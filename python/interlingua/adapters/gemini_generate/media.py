@@ -66,16 +66,11 @@ def _plain_base64(data: str) -> str:
 # ---------------------------------------------------------------------------------------------- from the wire
 
 
-def inline_from_wire(part: Wire, reading: Reading) -> Block:
-    """An `inlineData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    kind = _block_type(part["inlineData"]["mimeType"])
-    return read_medium(_INLINE[kind == "image"], part, {"type": kind}, reading)
-
-
-def file_from_wire(part: Wire, reading: Reading) -> Block:
-    """A `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    kind = _block_type(part["fileData"].get("mimeType"), part["fileData"]["fileUri"])
-    return read_medium(_FILE[kind == "image"], part, {"type": kind}, reading)
+def medium_from_wire(part: Wire, name: str, reading: Reading) -> Block:
+    """An `inlineData` or a `fileData`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
+    data = part[name]
+    kind = _block_type(data.get("mimeType"), data.get("fileUri", ""))
+    return read_medium(_ROWS[name, kind], part, {"type": kind}, reading)
 
 
 def _read_type(raw: Any, block: Block, _: Reading) -> None:
@@ -86,7 +81,7 @@ def _read_type(raw: Any, block: Block, _: Reading) -> None:
 
 def _read_data(raw: Any, block: Block, reading: Reading) -> None:
     plain = _plain_base64(raw)
-    if not plain or not may_be_base64(plain):
+    if not plain or not may_be_base64(plain) or "media_type" not in block:
         raise TypeError("data")
     block["source"] = source_of(BYTES, plain, reading.endpoint)
     reading.unusual = reading.unusual or plain != raw
@@ -112,28 +107,24 @@ def _read_detail(raw: Any, block: Block, _: Any) -> None:
 
 
 def _write_detail(block: Block, writing: Writing, path: Path) -> Any:
-    detail = block.get("detail")
-    if detail is None or detail in DETAIL.there:
-        return ABSENT if detail is None else {"level": DETAIL.there[detail]}
-    severity = severity_of("detail", detail, "weakened")
-    writing.loss.drop((*path, "detail"), "unsupported_field", severity, "the wire has no such level")
-    return ABSENT
+    return {"level": DETAIL.there[block["detail"]]} if "detail" in block else ABSENT
 
 
 _DETAIL: Final = Member("mediaResolution", ("detail",), _read_detail, _write_detail, soft=True)
 
 
-def _rows(name: str, data: Row) -> dict[bool, Row]:
-    """The rows of a part: of an image that says how closely to look at it, and of any other medium."""
-    return {
-        image: Row({}, inside(name, data), *((_DETAIL,) if image else ()), NO_THOUGHT, SIGNATURE, signed=True)
-        for image in (True, False)
-    }
-
-
 _TYPE: Final = Member("mimeType", ("media_type",), _read_type, _write_type)
-_INLINE: Final = _rows("inlineData", Row({}, _TYPE, Member("data", ("source",), _read_data, _write_data)))
-_FILE: Final = _rows("fileData", Row({}, Member("fileUri", ("source",), _read_uri, _write_data), _TYPE))
+_SOURCES: Final = {
+    "inlineData": Row({}, _TYPE, Member("data", ("source",), _read_data, _write_data)),
+    "fileData": Row({}, Member("fileUri", ("source",), _read_uri, _write_data), _TYPE),
+}
+_ROWS: Final = {
+    (name, kind): Row(
+        {}, inside(name, row), *((_DETAIL,) if kind == "image" else ()), NO_THOUGHT, SIGNATURE, signed=True
+    )
+    for name, row in _SOURCES.items()
+    for kind in KINDS
+}
 
 
 # ---------------------------------------------------------------------------------------------- to the wire
@@ -153,8 +144,10 @@ def medium_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wi
     if read != kind:
         message = "the media type says what a medium is"
         writing.loss.replace((*path, "type"), read, "unsupported_value", "representation", message)
-    rows = _INLINE if medium.kind == BYTES else _FILE
-    return write_item(rows[kind == "image" and _takes_detail(place, writing)], sent, writing, path)
+    if "detail" in sent and not (sent["detail"] in DETAIL.there and _takes_detail(place, writing)):
+        severity = severity_of("detail", sent.pop("detail"), "weakened")
+        writing.loss.drop((*path, "detail"), "unsupported_field", severity, "there is no such level in this place")
+    return write_item(_ROWS["inlineData" if medium.kind == BYTES else "fileData", kind], sent, writing, path)
 
 
 def _sent(block: Block) -> Medium:

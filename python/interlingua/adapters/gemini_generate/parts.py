@@ -36,11 +36,7 @@ from interlingua.adapters.gemini_generate.context import (
     kind_of,
     signature_from_wire,
 )
-from interlingua.adapters.gemini_generate.media import (
-    file_from_wire,
-    inline_from_wire,
-    medium_to_wire,
-)
+from interlingua.adapters.gemini_generate.media import medium_from_wire, medium_to_wire
 from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
@@ -307,12 +303,9 @@ def _known_part(part: Wire, place: str, reading: Reading) -> Block | None:
                 block = read_item(_TEXT, members, {"type": "text"}, reading)
             reading.unusual = reading.unusual or not block["text"]
             return block
-        case "inlineData":
+        case "inlineData" | "fileData":
             reading.unusual = reading.unusual or place == SYSTEM
-            return inline_from_wire(members, reading)
-        case "fileData":
-            reading.unusual = reading.unusual or place == SYSTEM
-            return file_from_wire(members, reading)
+            return medium_from_wire(members, kind, reading)
         case "functionCall" if place == MODEL:
             return _call_from_wire(members, reading)
         case "functionResponse" if place == USER:

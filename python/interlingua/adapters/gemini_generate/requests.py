@@ -8,7 +8,6 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._estimates import Range, window
 from interlingua.adapters._kit import (
     Wire,
@@ -17,16 +16,8 @@ from interlingua.adapters._kit import (
     severity_of,
 )
 from interlingua.adapters._members import (
-    ANYTHING,
-    INTEGER,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXTS,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -34,18 +25,23 @@ from interlingua.adapters._members import (
     is_number,
     model_to_wire,
     one_of,
-    places,
     put,
     whole,
     within,
-    write_members,
-    wrong_member,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._order import note_disorder
 from interlingua.adapters._reasoning import nearest, report_members
-from interlingua.adapters._requests import body_of, keep_names, keep_request, posted, request_writer, unmeasured
-from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, kept_metadata, kept_stops, known_tier, report_format
+from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured
+from interlingua.adapters._rules import (
+    FORMAT,
+    MOST_LOGPROBS,
+    kept_metadata,
+    report_bare,
+    report_format,
+    seed_within,
+    stops,
+    word,
+)
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
@@ -59,6 +55,7 @@ from interlingua.adapters.gemini_generate.contents import (
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import (
     BUDGETS,
+    CAMEL,
     EFFORTS,
     MODEL_IN_PATH,
     MOST_STOPS,
@@ -122,17 +119,16 @@ def from_wire_request(
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
     contents_may, reading.unusual = reading.unusual, False
-    request = _read_members(body, reading).request
-    _address_from_wire(wire, body, endpoint, request, encoding)
-    request["messages"] = messages
-    if not contents:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    keep_names(request, encoding, reading.names, fits_name)
+    members = _TABLE.read(body, reading)
+    members.words.update(encoding)
+    encoding = members.words
+    _address_from_wire(wire, body, endpoint, members.request, encoding)
     if any(message["role"] == "assistant" for message in messages[:2]) and begins_with_call(
         messages, range(len(messages))
     ):
         encoding["call_first"] = True
-    keep_request(request, body, encoding, endpoint, _BODY, unusual=_is_unusual(request, body))
+    unusual = _is_unusual(members.request, body)
+    request = _TABLE.keep(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
@@ -144,12 +140,6 @@ def from_wire_request(
         read = Read(body.get("systemInstruction"), contents, starts)
         contents_to_wire(request, {}, Writing(request, reader, Loss(), model), read=read)
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members = Members(in_first_names(body, _ROWS, {}), reading.endpoint, reading)
-    members.read(_ROWS, _APART)
-    return members
 
 
 def _address_from_wire(
@@ -192,7 +182,7 @@ def _number(
         number = whole(value)
         return None if number is None or number < least else number
 
-    kind = NUMBER if least is None else INTEGER
+    kind = Kind.NUMBER if least is None else Kind.INTEGER
     return Row(kind, member, plain=(lowest, highest), parse=parse, write=write)
 
 
@@ -300,7 +290,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     contents_to_wire(request, body, writing)
     tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     if not writing.same_model:
         body.pop("model", None)  # the path names another one
     for name in ("contents", "tools"):
@@ -337,50 +327,37 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing, ("stream",))
-    if request.get("options"):
-        options_to_wire(request, body, _OPTIONS, writing)
-        if "cachedContent" in body and not _CACHED.isdisjoint(body):
-            del body["cachedContent"]
-            message = "the target takes a cache only in the place of instructions and tools"
-            writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
+    _TABLE.write(request, body, writing, ("stream",))
+    _TABLE.write_options(request, body, writing)
+    if "cachedContent" in body and not _CACHED.isdisjoint(body):
+        del body["cachedContent"]
+        message = "the target takes a cache only in the place of instructions and tools"
+        writing.loss.drop(("options", NAME, "cachedContent"), "combination", "lost", message)
 
 
 # -- sampling and limits
 
 
-def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
-    if -SEEDS <= value < SEEDS:
-        put(body, _CONFIG, name, value)
-    else:
-        writing.loss.drop((name,), "unsupported_value", "weakened", "the target takes seeds of 32 bits")
-
-
-def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | None:
     if writing.source.get("logprobs"):
-        put(body, _CONFIG, "logprobs", within(name, value, 0, MOST_LOGPROBS, writing))
-    else:
-        severity = severity_of(name, value, "lost")
-        writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+        return within(name, value, 0, MOST_LOGPROBS, writing)
+    severity = severity_of(name, value, "lost")
+    writing.loss.drop((name,), "combination", severity, "alternatives come only with log probabilities")
+    return None
 
 
 _CONFIG: Final = "generationConfig"
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if kept := kept_stops(value, writing, MOST_STOPS):
-        put(body, _CONFIG, "stopSequences", kept)
-
-
 # -- reasoning
 
 
-def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
     if writing.lacks("supports_thinking", name):
         severity = "representation" if value.get("mode") == "disabled" else "weakened"
         writing.loss.drop((name,), "unsupported_model", severity, "the model does not think")
-        return
+        return None
     taken = _fitted(value, writing)
     wire: Wire = {}
     if "effort" in taken:
@@ -391,9 +368,8 @@ def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Non
         wire["thinkingBudget"] = 0 if taken["mode"] == "disabled" else -1
     if "display" in taken:
         wire["includeThoughts"] = taken["display"] == "summarized"
-    if wire:
-        put(body, _CONFIG, "thinkingConfig", wire)
     report_members(value, taken, writing, mode_counts=False)
+    return wire or None
 
 
 def _fitted(reasoning: Reasoning, writing: Writing) -> Reasoning:
@@ -428,44 +404,36 @@ def _level(word: str, writing: Writing) -> str:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
     """Asks for the form of the answer; what of it cannot be asked for is reported."""
     loss, path, kind = writing.loss, (name,), value["type"]
     if kind == "text":
-        for member in value:
-            if member != "type":
-                loss.drop((name, member), "unsupported_field", "representation", "free text has no such member")
-        return
+        report_bare(value, writing)
+        return None
     if kind == "json_schema" and "schema" not in value:
         loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
     if writing.lacks("supports_structured_output", name):
         loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return
-    put(body, _CONFIG, "responseMimeType", "application/json")
+        return None
     if kind == "json_schema" and "schema" in value:
-        put(body, _CONFIG, "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
+        put(body, "generationConfig", "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
     elif "schema" in value:
         loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
     report_format(value, writing, "schema")
+    return "application/json"
 
 
 # -- service and labels
 
 
-def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    if (tier := known_tier(value, TIERS, "standard", writing)) is not None:
-        body["serviceTier"] = tier
-
-
-def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _metadata(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     taken = writing.dialect.get("labels") is True
     message = "the target keeps no such data with a request"
 
     def fits(label: str, text: Any) -> bool:
         return taken and type(text) is str and _is_label(label) and _is_label(text)
 
-    if kept := kept_metadata(value, writing, fits, message, code="unsupported_field"):
-        body["labels"] = kept
+    return kept_metadata(writing, fits, message, code="unsupported_field") or None
 
 
 def _is_label(text: str) -> bool:
@@ -479,10 +447,14 @@ def _is_label(text: str) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=_read_model, covers=("model",)),
-    "tools": Row(LIST, read=_read_tools),
+    "model": Row(Kind.TEXT, read=_read_model, covers=("model",)),
+    "tools": Row(Kind.LIST, read=_read_tools),
     "toolConfig": Row(
-        {"functionCallingConfig": Row({"mode": Row(ANYTHING, plain=is_mode), "allowedFunctionNames": Row(ANYTHING)})},
+        {
+            "functionCallingConfig": Row(
+                {"mode": Row(Kind.ANYTHING, plain=is_mode), "allowedFunctionNames": Row(Kind.ANYTHING)}
+            )
+        },
         read=_read_choice,
         covers=("tool_choice",),
     ),
@@ -495,20 +467,20 @@ _ROWS: Final[Rows] = {
             "frequencyPenalty": _number("frequency_penalty", -2, 1.99),
             "maxOutputTokens": _number("max_output_tokens", 1, None, least=0),
             "candidateCount": _number("n", 1, 8, least=1),
-            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=_seed),
+            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=seed_within(-SEEDS, SEEDS - 1)),
             "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
-            "stopSequences": Row(TEXTS, "stop", plain=_are_stops, write=_stop),
-            "responseLogprobs": Row(SWITCH, "logprobs", plain=()),
+            "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
+            "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
             "responseMimeType": Row(
-                TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
+                Kind.TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
             ),
-            "responseJsonSchema": Row(ANYTHING, FORMAT, _read_format, plain=is_taken),
-            "responseSchema": Row(OBJECT, FORMAT, _read_format),
+            "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
+            "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
                 {
-                    "includeThoughts": Row(SWITCH, plain=()),
-                    "thinkingBudget": Row(INTEGER, plain=(-1, None)),
-                    "thinkingLevel": Row(TEXT, plain=_is_level),
+                    "includeThoughts": Row(Kind.SWITCH, plain=()),
+                    "thinkingBudget": Row(Kind.INTEGER, plain=(-1, None)),
+                    "thinkingLevel": Row(Kind.TEXT, plain=_is_level),
                 },
                 REASONING,
                 parse=_reasoning_from_wire,
@@ -516,19 +488,30 @@ _ROWS: Final[Rows] = {
             ),
         }
     ),
-    "serviceTier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
-    "labels": Row(OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
+    "serviceTier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(TIERS, "standard")),
+    "labels": Row(Kind.OBJECT, "metadata", parse=_labels_from_wire, write=_metadata),
 }
-_APART: Final = ("contents", "systemInstruction")
 _CACHED: Final = frozenset(("systemInstruction", "tools", "toolConfig"))
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, (*_APART, "tools"), _members_to_wire, Writing, free=True)
+
+
+def _named(body: Wire) -> Wire:
+    return in_first_names(body, _ROWS, {})
+
+
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("contents", "systemInstruction", "tools"),
+    _members_to_wire,
+    Writing,
+    named=_named,
+    other_names=[name for name, first in CAMEL.items() if first in _ROWS],
+)
 
 
 def wrong_type(options: Wire, encoding: Wire) -> InvalidWire | None:
     """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
-    problem = wrong_member(NAME, options, _ROWS)
+    problem = _TABLE.wrong_type(options, encoding)
     if problem is not None and problem.path is not None:
         problem.path = path_as_sent(problem.path, encoding.get("snake") or {})
     return problem

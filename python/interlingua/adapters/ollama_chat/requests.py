@@ -11,35 +11,21 @@ from interlingua.adapters._kit import (
     report_replayable_state,
 )
 from interlingua.adapters._members import (
-    COUNT,
-    INTEGER,
-    LIST,
-    NUMBER,
     REASONING,
-    SWITCH,
-    SWITCH_OR_TEXT,
-    TEXT,
-    TEXT_OR_OBJECT,
-    TEXTS,
-    Body,
-    Members,
+    Kind,
     Row,
     Rows,
     model_to_wire,
-    places,
     read_model,
     whole,
-    write_members,
     write_nothing,
 )
-from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
@@ -78,7 +64,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
@@ -93,21 +79,19 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
-    if "options" in request:
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing)
 
 
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:
     value = asked(value)
     if not value or refuses_reasoning(value, "thinking", writing):
-        return
+        return None
     think = _think(value)
-    if think is not None:
-        body["think"] = think
     report_wish(value, _think_from_wire(think) or NOTHING, writing)
+    return think
 
 
 _LEVEL_FOR: Final = {"minimal": "low", "xhigh": "max"}
@@ -126,16 +110,15 @@ def _think(value: Mapping[str, Any]) -> bool | str | None:
     return True if mode is not None else None
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Any:
     if value["type"] == "text":
-        return
+        return None
     if writing.refuses("structured_output", name) and value["type"] == "json_schema":
         message = "the answer is asked for as a JSON object without a schema"
         writing.loss.replace((name,), {"type": "json"}, "unsupported_model", "weakened", message)
-        body["format"] = "json"
-        return
+        return "json"
     schema = asked_schema(value, writing)
-    body["format"] = "json" if schema is None else schema
+    return "json" if schema is None else schema
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -152,11 +135,10 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages") or [], reading)
     messages_may, reading.unusual = reading.unusual, False
-    request = _read_members(body, reading).request
-    request["messages"] = messages
+    members = _TABLE.read(body, reading)
     if body.get("stream") is None:  # the wire's own default
-        request["stream"] = True
-    keep_request(request, body, {}, endpoint, _BODY)
+        members.request["stream"] = True
+    request = _TABLE.keep(members, messages)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -165,12 +147,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body["tools"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages",))
-    return members
 
 
 def _limit_from_wire(value: Any) -> int | None:
@@ -199,28 +175,26 @@ def _is_format(value: Any, _: Wire) -> bool:
 
 
 _ROWS: Final[Rows] = {
-    "model": Row(TEXT, read=read_model, covers=("model",), plain=()),
-    "stream": Row(SWITCH, "stream", plain=(), write=write_nothing),
-    "think": Row(SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
-    "format": Row(TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
-    "logprobs": Row(SWITCH, "logprobs", plain=()),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "stream": Row(Kind.SWITCH, "stream", plain=(), write=write_nothing),
+    "think": Row(Kind.SWITCH_OR_TEXT, REASONING, plain=_is_think, parse=_think_from_wire, write=_reasoning),
+    "format": Row(Kind.TEXT_OR_OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    "logprobs": Row(Kind.SWITCH, "logprobs", plain=()),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
     "options": Row(
         {
-            "num_predict": Row(INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
-            "temperature": Row(NUMBER, "temperature", plain=()),
-            "top_p": Row(NUMBER, "top_p", plain=()),
-            "top_k": Row(NUMBER, "top_k", plain=()),
-            "min_p": Row(NUMBER, "min_p", plain=()),
-            "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=()),
-            "presence_penalty": Row(NUMBER, "presence_penalty", plain=()),
-            "seed": Row(INTEGER, "seed", plain=()),
-            "stop": Row(TEXTS, "stop", plain=()),
+            "num_predict": Row(Kind.INTEGER, "max_output_tokens", plain=(0, None), parse=_limit_from_wire),
+            "temperature": Row(Kind.NUMBER, "temperature", plain=()),
+            "top_p": Row(Kind.NUMBER, "top_p", plain=()),
+            "top_k": Row(Kind.NUMBER, "top_k", plain=()),
+            "min_p": Row(Kind.NUMBER, "min_p", plain=()),
+            "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=()),
+            "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=()),
+            "seed": Row(Kind.INTEGER, "seed", plain=()),
+            "stop": Row(Kind.TEXTS, "stop", plain=()),
         }
     ),
 }
-_PLACES: Final = places(_ROWS)
-_OPTIONS: Final = Options(_ROWS, _read_members)
-_BODY: Final = Body(_ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",), free=True)
-wrong_type: Final = refuser(NAME, _ROWS)
+_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools"), _members_to_wire, Writing, ("stream",))
+wrong_type: Final = _TABLE.wrong_type

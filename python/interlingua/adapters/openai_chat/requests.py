@@ -3,22 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_replayable_state
 from interlingua.adapters._members import (
-    ANSWERS,
-    ANYTHING,
-    COUNT,
-    INTEGER,
-    LIST,
-    NUMBER,
-    OBJECT,
     REASONING,
-    SWITCH,
-    TEXT,
-    TEXT_OR_OBJECT,
-    TEXT_OR_TEXTS,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
@@ -26,12 +14,10 @@ from interlingua.adapters._members import (
     is_number,
     model_to_wire,
     one_of,
-    places,
     report_absent,
     whole,
     within,
     within_limit,
-    write_members,
 )
 from interlingua.adapters._openai_members import (
     EFFORTS,
@@ -43,28 +29,24 @@ from interlingua.adapters._openai_members import (
     is_bare_format,
     is_choice,
     is_named_schema,
-    record_names,
     sampling,
     schema_from_wire,
     schema_to_wire,
-    verbosity,
-    word,
 )
-from interlingua.adapters._openai_options import SHARED_MEMBERS, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._options import Options
+from interlingua.adapters._openai_writing import fits_name
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._requests import (
+    Table,
     body_of,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, named_format, top_logprobs
+from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, named_format, stops, top_logprobs, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
@@ -116,7 +98,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
@@ -131,24 +113,23 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing)
+    _TABLE.write(request, body, writing)
     effort_beside_tools(body, writing)
-    if "options" in request:
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
-def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> None:
-    sampling(name, value, body, writing, reasons=False if calls_without_reasoning(body, writing) else None)
+def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
+    return sampling(name, value, body, writing, reasons=False if calls_without_reasoning(body, writing) else None)
 
 
 def _if_there(lowest: float | None = None, highest: float | None = None) -> Writer[Writing]:
     """Writes a number of this range, where a switch of the same name says that the provider has such a member."""
 
-    def write(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    def write(name: str, value: Any, body: Wire, writing: Writing) -> Any:
         if writing.dialect.get(name):
-            body[name] = within(name, value, lowest, highest, writing)
-        else:
-            report_absent(name, value, writing.loss)
+            return within(name, value, lowest, highest, writing)
+        report_absent(name, value, writing.loss)
+        return None
 
     return write
 
@@ -166,31 +147,17 @@ def _seed(name: str, value: int, body: Wire, writing: Writing) -> None:
     body[writing.dialect.get("seed_name") or "seed"] = value
 
 
-def _stop(name: str, value: list[str], body: Wire, writing: Writing) -> None:
-    if not value:
-        return
-    most = writing.dialect.get("max_stop", 4)
-    if most is not None and len(value) > most:
-        value = value[:most]
-        writing.loss.replace((name,), value, "limit_exceeded", "weakened", f"the wire takes {most} stop texts")
-    body["stop"] = value
-
-
-def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    if name not in body:  # the alternatives may have asked for them
-        body[name] = value
-
-
-def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> None:
-    top_logprobs(name, value, body, writing)
-    if name in body and not writing.source.get("logprobs"):
+def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | None:
+    most = top_logprobs(name, value, body, writing)
+    if most is not None and not writing.source.get("logprobs"):
         body["logprobs"] = True
         message = "alternatives are only given with log probabilities"
         writing.loss.replace(("logprobs",), True, "required_default", "representation", message)
+    return most
 
 
-def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> bool:
+    return bool(body.get(name) or value)  # the alternatives may have asked for them
 
 
 def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
@@ -200,27 +167,27 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> No
         writing.loss.drop((name,), "cache_hint", "weakened", "the wire has no cache mark for the whole prompt")
 
 
-def _stream(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    body[name] = value
+def _stream(name: str, value: bool, body: Wire, writing: Writing) -> bool:
     asked = "stream_options" in (writing.source.get("options") or NOTHING).get(NAME, NOTHING)
     silent = writing.dialect.get("stream_options") is False or writing.encoding.get("usage") == "unasked"
     if value and not (asked or silent):
         body["stream_options"] = _INCLUDE_USAGE
+    return value
 
 
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     match asked_format(name, value, writing, enforced=True):
         case "text":
-            body[name] = {"type": "text"}
+            return {"type": "text"}
         case "json":
-            body[name] = {"type": "json_object"}
+            return {"type": "json_object"}
         case "json_schema":
-            body[name] = {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
+            return {"type": "json_schema", "json_schema": schema_to_wire(value, writing)}
         case _:
-            pass
+            return None
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -237,13 +204,18 @@ def from_wire_request(
     reading = Reading(endpoint, ids)
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
-    members = _read_members(body, reading)
-    request, encoding = members.request, members.words
-    request["messages"] = messages
-    if not messages:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
-    record_names(request, encoding, reading.names, endpoint)
-    keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, messages))
+    members = _TABLE.read(body, reading)
+    if body.get("stream") is True and "stream_options" not in body:
+        members.words["usage"] = "unasked"
+    facts = unmentioned_json(members.request, messages)
+    request = _TABLE.keep(
+        members,
+        messages,
+        reading.names,
+        lambda name: fits_name(name, endpoint.dialect),
+        *facts,
+        empty=not messages,
+    )
     too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
@@ -254,18 +226,6 @@ def from_wire_request(
         if tools_may:
             tools_to_wire(request, {}, writing, read=body.get("tools") or body["functions"])
     return extract_format(request), []
-
-
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    """The members of a request beside its messages.
-
-    A member of an unexpected type is no error: it goes to the options and back as it came.
-    """
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("messages",))
-    if body.get("stream") is True and "stream_options" not in body:
-        members.words["usage"] = "unasked"
-    return members
 
 
 def _read_if_there(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -357,6 +317,10 @@ def _are_asked(value: int, body: Wire) -> bool:
     return value <= MOST_LOGPROBS and body.get("logprobs") is True
 
 
+def _is_text(_: str) -> bool:
+    return True  # be it empty
+
+
 def _are_stops(value: Any, _: Wire) -> bool:
     return type(value) is list and 0 < len(value) <= 4
 
@@ -368,40 +332,41 @@ def _is_format(value: Wire, _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "max_completion_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
-    "max_tokens": Row(COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
-    "temperature": Row(NUMBER, "temperature", plain=(0, 2), write=_sampling),
-    "top_p": Row(NUMBER, "top_p", plain=(0, 1), write=_sampling),
-    "frequency_penalty": Row(NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
-    "presence_penalty": Row(NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
-    "top_k": Row(NUMBER, "top_k", _read_if_there, write=_if_there()),
-    "min_p": Row(NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
-    "seed": Row(INTEGER, "seed", _read_seed, plain=(), write=_seed),
-    "random_seed": Row(INTEGER, "seed", _read_seed),
-    "stop": Row(TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=_stop),
-    "n": Row(ANSWERS, "n", plain=(1, None)),
-    "logprobs": Row(SWITCH, "logprobs", plain=(), write=_logprobs),
-    "top_logprobs": Row(COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
-    "tools": Row(LIST, read=tools_reader(tool_from_wire)),
-    "functions": Row(LIST, read=_read_functions),
-    "tool_choice": Row(TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
-    "function_call": Row(TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
-    "response_format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
-    **{name: Row(ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
-    "reasoning_effort": Row(TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
-    "verbosity": Row(TEXT, "verbosity", plain=one_of(VERBOSITIES), write=verbosity),
-    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
-    "cache_control": Row(ANYTHING, "cache", _read_cache, write=_cache),
-    "stream": Row(SWITCH, "stream", plain=_is_stream, write=_stream),
-    "stream_options": Row(ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
+    "max_completion_tokens": Row(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None), write=_limit),
+    "max_tokens": Row(Kind.COUNT, "max_output_tokens", _read_limit, plain=(0, None)),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=_sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=_sampling),
+    "frequency_penalty": Row(Kind.NUMBER, "frequency_penalty", plain=(-2, 2), write=_sampling),
+    "presence_penalty": Row(Kind.NUMBER, "presence_penalty", plain=(-2, 2), write=_sampling),
+    "top_k": Row(Kind.NUMBER, "top_k", _read_if_there, write=_if_there()),
+    "min_p": Row(Kind.NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
+    "seed": Row(Kind.INTEGER, "seed", _read_seed, plain=(), write=_seed),
+    "random_seed": Row(Kind.INTEGER, "seed", _read_seed),
+    "stop": Row(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=_is_text)),
+    "n": Row(Kind.ANSWERS, "n", plain=(1, None)),
+    "logprobs": Row(Kind.SWITCH, "logprobs", plain=(), write=_logprobs),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),
+    "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
+    "functions": Row(Kind.LIST, read=_read_functions),
+    "tool_choice": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",), plain=is_choice),
+    "function_call": Row(Kind.TEXT_OR_OBJECT, read=_read_choice, covers=("tool_choice",)),
+    "response_format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+    **{name: Row(Kind.ANYTHING, REASONING, settings_from_wire, write=settings_to_wire) for name in SETTINGS},
+    "reasoning_effort": Row(Kind.TEXT, REASONING, settings_from_wire, plain=one_of(EFFORTS), write=settings_to_wire),
+    "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
+    "service_tier": Row(
+        Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(SERVICE_TIERS, switch="service_tiers")
+    ),
+    "cache_control": Row(Kind.ANYTHING, "cache", _read_cache, write=_cache),
+    "stream": Row(Kind.SWITCH, "stream", plain=_is_stream, write=_stream),
+    "stream_options": Row(Kind.ANYTHING, read=_read_stream_options, covers=("stream",), plain=_is_usual),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(
+_TABLE: Final = Table(
+    NAME,
     _ROWS,
     ("messages", "tools", "functions"),
     _members_to_wire,
     Writing,
-    free=True,
     switches={
         **SWITCHES,
         "max_stop": ("stop",),
@@ -413,13 +378,7 @@ _BODY: Final = Body(
         "tool_choices_thinking": ("tool_choice",),
         "tool_choice_required": ("tool_choice",),
     },
-)
-
-
-_OPTIONS: Final = Options(
-    _ROWS,
-    _read_members,
-    SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
+    shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
 )
-wrong_type: Final = refuser(NAME, _ROWS)
+wrong_type: Final = _TABLE.wrong_type

@@ -11,19 +11,10 @@ from copy import deepcopy
 from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._citations import (
-    SPAN,
-    are_citations,
-    has_native_citations,
-    read_citation,
-    report_citation,
-    select_members,
-)
 from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, keep, keep_spelling, report_replayable_state, within
+from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
 from interlingua.adapters._messages import (
     OF_CALL,
-    OF_TEXT,
     OF_THINKING,
     finish,
     misplaced,
@@ -47,7 +38,14 @@ from interlingua.adapters.openai_responses.built_in import (
     is_one_of,
     ran,
 )
-from interlingua.adapters.openai_responses.parts import MARK, Block
+from interlingua.adapters.openai_responses.parts import (
+    KINDS,
+    OUTPUT_TEXT,
+    PART,
+    Block,
+    spoken_from_wire,
+    spoken_to_wire,
+)
 from interlingua.adapters.openai_responses.tables import BETWEEN, Answers, Reading, Writing
 from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, name_in_namespace
 from interlingua.canonical.loss import Path, pointer
@@ -77,7 +75,7 @@ class _Turn:
         """Ends the message item that takes parts: one plain text is written as a string, unless the item is a full one."""
         item = self.open
         self.open = None
-        if item is not None and not self.full and (text := lone_text(item["content"], _OUTPUT_TEXT)) is not None:
+        if item is not None and not self.full and (text := lone_text(item["content"], OUTPUT_TEXT)) is not None:
             item["content"] = text
 
     def add(self, item: Wire, index: int) -> None:
@@ -201,7 +199,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
         turn.reasoning.append((len(turn.items) - 1, index, block))
     elif kind == "tool_result":
         raise misplaced(block, path, writing)
-    elif kind == "opaque" and writing.encoding_of(block).get(_PART):
+    elif kind == "opaque" and writing.encoding_of(block).get(PART):
         part = block["value"]
         turn.add_part(native_item(block, part.get("type"), None, writing, path, fields=False), block, index)
     elif kind == "opaque" and writing.endpoint.owns(block):
@@ -211,6 +209,15 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
             _leave(block, index, turn, refused)
     else:
         _leave(block, index, turn, no_place(block, writing))
+
+
+def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+    """A text as a part, without what is kept for its item."""
+    fields: Item = writing.state_of(block).get("fields") or {}
+    if others := [name for name in fields if not _is_of_part(name, fields)]:
+        of_part = {name: value for name, value in fields.items() if name not in others}
+        block = {**block, "provider_state": {**block["provider_state"], "fields": of_part}}
+    return spoken_to_wire(block, path, writing)
 
 
 def _leave(block: Block, index: int, turn: _Turn, refused: Refused) -> None:
@@ -270,45 +277,6 @@ def _answers_apart(turn: _Turn) -> Answers:
         apart = {one for one, item in named if isinstance(one, str) and one in names and answered(item, names[one])}
         writing.answers = ran(outputs), apart, results
     return writing.answers
-
-
-# -- text
-
-
-def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
-    refused = block.get("refusal")
-    part = {"type": "refusal", "refusal": block["text"]} if refused else {"type": "output_text", "text": block["text"]}
-    if len(block) == 2:
-        return part
-    state = writing.state_of(block)
-    if block.get("citations"):
-        if not refused and has_native_citations(block, writing):
-            part["annotations"] = [_annotation_to_wire(citation, writing) for citation in block["citations"]]
-            for position, citation in enumerate(block["citations"]):
-                report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
-        else:
-            message = "citations of another provider have no form on this wire"
-            writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
-    if block.get("cache") is not None:
-        MARK.write(block["cache"], part, writing.encoding_of(block), (*path, "cache"), writing)
-    fields = state.get("fields") or NOTHING
-    part |= {name: value for name, value in fields.items() if _is_of_part(name, fields)}
-    report_beside(block, _OF_TEXT, writing, path, fields=False)
-    return part
-
-
-_OF_TEXT: Final = OF_TEXT | {"citations", "refusal", "cache"}
-
-
-_CITED: Final = ("url", "title", *SPAN)
-
-
-def _annotation_to_wire(citation: Block, writing: Writing) -> Wire:
-    return {
-        **(writing.state_of(citation).get("fields") or NOTHING),
-        "type": citation["type"],
-        **select_members(citation, _CITED),
-    }
 
 
 # -- calls
@@ -555,12 +523,12 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
         if not full and (lone := lone_text(content, KINDS)):
             blocks = [{"type": "text", "text": lone}]
             spellings["/content"] = {"word": content[0]["type"]}
-        elif full and (lone := lone_text(content, _OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
+        elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
             written = written_is({**content[0], "annotations": [], "logprobs": []})
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
-            blocks = [_part_from_wire(part, reading, full=full) for part in content]
+            blocks = [spoken_from_wire(part, reading, full=full) for part in content]
             reading.unusual = reading.unusual or (not full and len(blocks) == 1)
     else:
         return None
@@ -601,47 +569,8 @@ def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], 
     return kept
 
 
-_TEXT_MEMBERS: Final = {"output_text": "text", "refusal": "refusal", "input_text": "text", "text": "text"}
-"""Parts of what a model said, with the member that holds the words; some clients take the words of other places."""
-_OUTPUT_TEXT: Final = ("output_text",)
-KINDS: Final = ("output_text", "input_text", "text")
-"""The types of parts that are words and nothing else."""
 _STARTS: Final = "starts"
 """Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
-_PART: Final = "part"
-"""Spelling of an opaque block: it is a part and not an item."""
-
-
-def _part_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
-    kind = part.get("type")
-    member = _TEXT_MEMBERS.get(kind) if isinstance(kind, str) else None
-    if member is None or not isinstance(text := part.get(member), str):
-        return {**_whole(part, reading), "provider_state": reading.state(encoding={_PART: True})}
-    block: Block = {"type": "text", "text": text}
-    if kind == "refusal":
-        block["refusal"] = True
-    elif kind != "output_text" or (full and not ("annotations" in part and "logprobs" in part)):
-        reading.unusual = True
-    if len(part) == 2:
-        return block
-    fields: dict[str, Any] = {}
-    for name, value in part.items():
-        if name == "type" or name == member:
-            continue
-        if value is None or value == []:
-            reading.unusual = reading.unusual or not full or value is None or name not in _OF_PARTS
-        elif name == "annotations" and kind != "refusal" and are_citations(value):
-            block["citations"] = [read_citation(item, _CITED, reading.endpoint) for item in value]
-        else:
-            fields[name] = value
-    encoding: dict[str, Any] = {}
-    MARK.read(fields, block, encoding, reading)
-    if fields or encoding:
-        state = block["provider_state"] = reading.state()
-        keep(state, fields, encoding)
-        reading.unusual = reading.unusual or not within(fields, _OF_PARTS)
-    return block
-
 
 _FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))
 _CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))

@@ -31,7 +31,6 @@ from interlingua.adapters._structured import mentions_json
 from interlingua.adapters._verbatim import Items, came_of, holds_only_encoding, keep_spellings
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
-    KINDS,
     ORIGIN_MEMBERS,
     is_message,
     is_of_others,
@@ -39,7 +38,7 @@ from interlingua.adapters.openai_responses.items import (
     members_from_wire,
     turn_to_wire,
 )
-from interlingua.adapters.openai_responses.parts import Block, part_from_wire, part_to_wire
+from interlingua.adapters.openai_responses.parts import KINDS, Block, part_from_wire, part_to_wire
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME, Reading, Writing
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint

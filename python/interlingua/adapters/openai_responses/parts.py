@@ -6,8 +6,16 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import Row, opaque, read_item, text, write_item
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._citations import (
+    SPAN,
+    are_citations,
+    has_native_citations,
+    read_citation,
+    report_citation,
+    select_members,
+)
+from interlingua.adapters._items import ABSENT, Member, Row, opaque, read_item, text, write_item
+from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
 from interlingua.adapters._messages import native_item, no_place
 from interlingua.adapters._openai_parts import BREAKPOINT, CacheMark, address, detail, file_name, located_for
@@ -35,6 +43,52 @@ _DOCUMENT: Final = Row(
     mark=MARK,
 )
 
+_CITED: Final = ("url", "title", *SPAN)
+
+
+def _read_annotations(raw: Any, block: Block, reading: Reading) -> None:
+    if not are_citations(raw):
+        raise TypeError("annotations")
+    if raw:
+        block["citations"] = [read_citation(item, _CITED, reading.endpoint) for item in raw]
+
+
+def _write_annotations(block: Block, writing: Writing, path: Path) -> Any:
+    citations = block.get("citations")
+    if not citations:
+        return ABSENT
+    if not has_native_citations(block, writing):
+        message = "citations of another provider have no form on this wire"
+        writing.loss.drop((*path, "citations"), "unsupported_field", "weakened", message)
+        return ABSENT
+    annotations: list[Wire] = []
+    for position, citation in enumerate(citations):
+        report_citation(citation, writing, (*path, "citations", position), ("cited_text",))
+        fields = writing.state_of(citation).get("fields") or NOTHING
+        annotations.append({**fields, "type": citation["type"], **select_members(citation, _CITED)})
+    return annotations
+
+
+def _read_nothing(raw: Any, block: Block, reading: Reading) -> None:
+    if raw != []:
+        raise TypeError("logprobs")
+
+
+_SPOKEN: Final = Row(
+    {"type": "output_text"},
+    text("text", "text", needed=True),
+    Member("annotations", ("citations",), _read_annotations, _write_annotations, soft=True),
+    Member("logprobs", (), _read_nothing, lambda block, writing, path: ABSENT, soft=True),
+    mark=MARK,
+    beside=("refusal",),
+)
+_REFUSAL: Final = Row({"type": "refusal"}, text("refusal", "text", needed=True), mark=MARK, beside=("refusal",))
+OUTPUT_TEXT: Final = ("output_text",)
+KINDS: Final = ("output_text", "input_text", "text")
+"""The types of parts that are words and nothing else; some clients take the words of other places for what a model said."""
+PART: Final = "part"
+"""Spelling of an opaque block: it is a part of what a model said, and not an item."""
+
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
@@ -43,9 +97,9 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
     try:
         match block["type"]:
             case "text":
-                return _text_to_wire(block, path, writing)
+                return write_item(_WORDS, block, writing, path)
             case "document" if (words := document_as_text(block, path, writing.loss)) is not None:
-                return _text_to_wire(words, path, writing)
+                return write_item(_WORDS, words, writing, path)
             case "image" | "document" as kind:
                 refuse_kind(block, writing)
                 sent = sent_as(block, located_for(block, _TAKES, writing), writing.loss, path)
@@ -62,10 +116,11 @@ def part_to_wire(block: Block, path: Path, writing: Writing) -> Wire | None:
 _TAKES: Final = (WEB, BYTES, FILE)
 
 
-def _text_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+def spoken_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+    """A text of the model as a part."""
     if len(block) == 2:
-        return {"type": "input_text", "text": block["text"]}
-    return write_item(_WORDS, block, writing, path)
+        return {"type": "output_text", "text": block["text"]}
+    return write_item(_REFUSAL if block.get("refusal") else _SPOKEN, block, writing, path)
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -96,3 +151,21 @@ def _read_part(part: Wire, kind: Any, reading: Reading) -> Block | None:
             return read_medium(_DOCUMENT, part, {"type": "document"}, reading)
         case _:
             return None
+
+
+def spoken_from_wire(part: Wire, reading: Reading, *, full: bool) -> Block:
+    """The block for a part of what the model said; `full`: of an item that has all members that one of an answer has."""
+    kind = part.get("type")
+    if kind in ("input_text", "text"):
+        reading.unusual = True
+        part = {**part, "type": "output_text"}
+    block: Block = {"type": "text", "text": ""}
+    try:
+        if kind == "refusal":
+            return read_item(_REFUSAL, part, block, reading) | {"refusal": True}
+        read_item(_SPOKEN, part, block, reading)
+    except (KeyError, TypeError):
+        return {**opaque(part, kind, reading), "provider_state": reading.state(encoding={PART: True})}
+    has_lists = "annotations" in part and "logprobs" in part
+    reading.unusual = reading.unusual or not (has_lists if full else len(part) == 2)
+    return block

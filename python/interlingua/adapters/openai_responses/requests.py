@@ -3,25 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import record_quirk
 from interlingua.adapters._kit import Wire, malformed
 from interlingua.adapters._members import (
-    COUNT,
-    LIST,
-    OBJECT,
     REASONING,
-    TEXT,
-    TEXT_OR_OBJECT,
-    Body,
+    Kind,
     Members,
     Row,
     Rows,
     model_to_wire,
     one_of,
-    places,
     put,
     within_limit,
-    write_members,
 )
 from interlingua.adapters._messages import report_state
 from interlingua.adapters._openai_members import (
@@ -35,28 +27,24 @@ from interlingua.adapters._openai_members import (
     is_bare_format,
     is_choice,
     is_named_schema,
-    record_names,
     schema_from_wire,
     schema_to_wire,
     takes_reasoning,
-    verbosity,
-    word,
 )
-from interlingua.adapters._openai_options import SHARED_MEMBERS, from_sibling, options_to_wire
+from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._options import Options
+from interlingua.adapters._openai_writing import fits_name
 from interlingua.adapters._reasoning import asked, report_wish, wish
 from interlingua.adapters._requests import (
     UNREADABLE,
+    Table,
     body_of,
-    keep_request,
     posted,
-    refuser,
     request_writer,
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, named_format
+from interlingua.adapters._rules import FORMAT, named_format, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_responses.messages import (
@@ -120,7 +108,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if request.get("tools"):
         tools_to_wire(request, body, writing)
     _members_to_wire(request, body, writing)
-    _BODY.put_back(body, writing)
+    _TABLE.put_back(body, writing)
     if "demands" in endpoint.dialect and not same_origin:
         _meet_demands(request, body, writing)
     if endpoint.dialect.get("stores") and "store" not in body and from_sibling(request, endpoint):
@@ -141,9 +129,8 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    write_members(request, body, _PLACES, writing)
-    if "options" in request:
-        options_to_wire(request, body, _OPTIONS, writing)
+    _TABLE.write(request, body, writing)
+    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
@@ -170,59 +157,46 @@ def _input(items: list[Wire], encoding: Mapping[str, Any]) -> str | list[Wire]:
     return items
 
 
-def _limit(name: str, value: int, body: Wire, writing: Writing) -> None:
+def _limit(name: str, value: int, body: Wire, writing: Writing) -> int:
     value = within_limit(name, value, writing)
     if value < LEAST_OUTPUT_TOKENS:
         value = LEAST_OUTPUT_TOKENS
         message = f"the wire takes no limit below {LEAST_OUTPUT_TOKENS}"
         writing.loss.replace((name,), value, "unsupported_value", "weakened", message)
-    body["max_output_tokens"] = value
+    return value
 
 
-def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> None:
-    if not value:
-        writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
-    else:
-        body["include"] = [LOGPROBS]
+def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str] | None:
+    if value:
+        return [LOGPROBS]
+    writing.loss.drop((name,), "unsupported_value", "representation", "the wire gives none unless it is asked")
+    return None
 
 
-def _service_tier(name: str, value: str, body: Wire, writing: Writing) -> None:
-    word(name, value, writing.dialect.get("service_tiers") or SERVICE_TIERS, body, writing)
-
-
-def _verbosity(name: str, value: str, body: Wire, writing: Writing) -> None:
-    text: Wire = {}
-    verbosity(name, value, text, writing)
-    if text:
-        put(body, "text", name, value)
-
-
-def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
     value = asked(value)
     if not value or not takes_reasoning(name, writing):
-        return
+        return None
     written: dict[str, Any] = {}
-    wire: Wire = {}
-    if (word := effort(value, writing)) is not None:
-        written["effort"] = wire["effort"] = word
+    if (asked_for := effort(value, writing)) is not None:
+        written["effort"] = asked_for
     if value.get("display") == "summarized":
         written["display"] = value["display"]
-        wire["summary"] = "auto"
-    if wire:
-        body["reasoning"] = wire
+        put(body, name, "summary", "auto")
     report_wish(value, written, writing)
+    return asked_for
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
+def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
     match asked_format(name, value, writing, enforced=value.get("schema") is not None):
         case "text":
-            put(body, "text", "format", {"type": "text"})
+            return {"type": "text"}
         case "json":
-            put(body, "text", "format", {"type": "json_object"})
+            return {"type": "json_object"}
         case "json_schema":
-            put(body, "text", "format", {"type": "json_schema", **schema_to_wire(value, writing)})
+            return {"type": "json_schema", **schema_to_wire(value, writing)}
         case _:
-            pass
+            return None
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -254,9 +228,10 @@ def from_wire_request(
         continued=continued,
         passed=len(declaring) if declared is not None else 0,
     )
-    request = _read_members(body, reading).request
-    encoding: dict[str, Any] = {"input": "string"} if isinstance(body.get("input"), str) else {}
-    request["messages"] = messages
+    members = _TABLE.read(body, reading)
+    request, encoding = members.request, members.words
+    if isinstance(body.get("input"), str):
+        encoding["input"] = "string"
     if declared is not None:
         request["tools"] = [*request.get("tools", ()), *declared]
         reading.offered += in_items
@@ -265,13 +240,11 @@ def from_wire_request(
     if reading.found and (gave := found_from_wire(reading.found, request.get("tools") or [], reading)):
         request["tools"] = [*request.get("tools", ()), *gave]
         found = len(gave)
-    if not continued and body["input"] == []:
-        record_quirk(request, encoding, "messages", "empty_content", endpoint.adapter)
     if reading.marks > MOST_BREAKPOINTS:
         reading.unusual = True
-    record_names(request, encoding, reading.names, endpoint)
     asking = messages[1:] if isinstance(instructions, str) else messages
-    keep_request(request, body, encoding, endpoint, _BODY, *unmentioned_json(request, asking))
+    facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
+    _TABLE.keep(members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty)
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
@@ -281,19 +254,9 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def _read_members(body: Wire, reading: Reading) -> Members[Reading]:
-    """The members of a request beside its input.
-
-    A member of an unexpected type is no error: it goes to the options and back as it came.
-    """
-    members = Members(body, reading.endpoint, reading)
-    members.read(_ROWS, ("input", "instructions") if isinstance(body.get("instructions"), str) else ("input",))
-    return members
-
-
-def _never(name: str, value: Any, members: Members[Reading]) -> bool:
-    """Instructions that are no text, as texts are read apart."""
-    return False
+def _read_instructions(name: str, value: Any, members: Members[Reading]) -> bool:
+    """Texts are read with the messages; what is none stays an option."""
+    return type(value) is str
 
 
 def _read_include(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -338,33 +301,35 @@ def _without_logprobs(value: list[Any], _: Wire) -> bool:
 
 _ROWS: Final[Rows] = {
     **SHARED_ROWS,
-    "instructions": Row(TEXT, read=_never),
-    "max_output_tokens": Row(COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
-    "include": Row(LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
-    "tools": Row(LIST, read=_read_tools),
-    "tool_choice": Row(TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
+    "instructions": Row(Kind.TEXT, read=_read_instructions),
+    "max_output_tokens": Row(Kind.COUNT, "max_output_tokens", plain=(LEAST_OUTPUT_TOKENS, None), write=_limit),
+    "include": Row(Kind.LIST, "logprobs", _read_include, plain=_without_logprobs, write=_logprobs),
+    "tools": Row(Kind.LIST, read=_read_tools),
+    "tool_choice": Row(Kind.TEXT_OR_OBJECT, "tool_choice", plain=is_choice, parse=choice_from_wire),
     "text": Row(
         {
-            "verbosity": Row(TEXT, "verbosity", plain=one_of(VERBOSITIES), write=_verbosity),
-            "format": Row(OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+            "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
+            "format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
         }
     ),
     "reasoning": Row(
         {
-            "effort": Row(TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
-            "summary": Row(TEXT, REASONING, plain=(), parse=_summary_from_wire),
+            "effort": Row(Kind.TEXT, REASONING, plain=one_of(EFFORTS), parse=wish("effort"), write=_reasoning),
+            "summary": Row(Kind.TEXT, REASONING, plain=(), parse=_summary_from_wire),
         }
     ),
-    "service_tier": Row(TEXT, "service_tier", plain=one_of(TIERS), write=_service_tier),
+    "service_tier": Row(
+        Kind.TEXT, "service_tier", plain=one_of(TIERS), write=word(SERVICE_TIERS, switch="service_tiers")
+    ),
 }
-_PLACES: Final = places(_ROWS)
-_BODY: Final = Body(_ROWS, ("input", "instructions", "tools"), _members_to_wire, Writing, free=True, switches=SWITCHES)
-
-
-_OPTIONS: Final = Options(
+_TABLE: Final = Table(
+    NAME,
     _ROWS,
-    _read_members,
-    SHARED_MEMBERS.union(
+    ("input", "instructions", "tools"),
+    _members_to_wire,
+    Writing,
+    switches=SWITCHES,
+    shared=SHARED_MEMBERS.union(
         (
             "access_programs",
             "background",
@@ -380,4 +345,4 @@ _OPTIONS: Final = Options(
     ),
     needed={"tool_choice": "tools"},
 )
-wrong_type: Final = refuser(NAME, _ROWS)
+wrong_type: Final = _TABLE.wrong_type
