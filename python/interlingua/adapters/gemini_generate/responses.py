@@ -239,10 +239,9 @@ def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
 def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     writing.message = message = choice["message"]
     writing.calls.clear()
-    state = writing.state_of(choice)
-    fields = (
-        answers.inner(state, "fields") if path else answers.inner(answers.inner(state, "fields"), _CANDIDATES.FIRST)
-    )
+    fields = answers.inner(writing.state_of(choice), "fields")
+    if not path:
+        fields = answers.inner(fields, Choices.FIRST)
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for position, block in enumerate(message["content"]):
@@ -262,7 +261,7 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
-    """Some clients write the number of a word."""
+    """Some servers write the number of a word."""
     if type(raw) is not int:
         raise TypeError("finishReason")
     reading.unusual = True
