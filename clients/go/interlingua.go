@@ -1,7 +1,7 @@
 // Package interlingua speaks to a server of Interlingua: conversations with language models, carried between providers,
 // routed and generated.
 //
-// [Client] has the methods of the generated stub, and its errors are of type [*Error]. The messages are in the package
+// [Client] has the methods of the generated stubs, those of sessions among them, and its errors are of type [*Error]. The messages are in the package
 // interlinguav1 beside this one.
 package interlingua
 
@@ -26,6 +26,7 @@ const MaxMessageBytes = 64 << 20
 // Client is a connection to a server. It may be used by many goroutines at once.
 type Client struct {
 	pb.InterlinguaServiceClient
+	pb.SessionServiceClient
 	connection *grpc.ClientConn
 }
 
@@ -74,7 +75,7 @@ func Dial(address string, options ...Option) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{pb.NewInterlinguaServiceClient(connection), connection}, nil
+	return &Client{pb.NewInterlinguaServiceClient(connection), pb.NewSessionServiceClient(connection), connection}, nil
 }
 
 // Close ends the connection and all calls on it.
@@ -87,15 +88,53 @@ func (c *Client) Close() error { return c.connection.Close() }
 // Events that arrived together travel in one message and are given one by one; a request that itself says batched gets
 // them as they travel.
 func (c *Client) Stream(ctx context.Context, request *pb.GenerateStreamRequest) iter.Seq2[*pb.GenerateStreamResponse, error] {
-	return func(yield func(*pb.GenerateStreamResponse, error) bool) {
+	asked := proto.CloneOf(request)
+	if asked == nil {
+		asked = &pb.GenerateStreamRequest{}
+	}
+	asked.Batched = true
+	return pieces(ctx, asked, c.GenerateStream, func(message *pb.GenerateStreamResponse) []*pb.GenerateStreamResponse {
+		if request.GetBatched() || message.GetEvents() == nil {
+			return []*pb.GenerateStreamResponse{message}
+		}
+		return apart(message.GetEvents(), func(event *pb.StreamEvent) *pb.GenerateStreamResponse {
+			return &pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_Event{Event: event}}
+		}, func(text string) *pb.GenerateStreamResponse {
+			return &pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_EventJson{EventJson: text}}
+		})
+	})
+}
+
+// StreamInSession is GenerateInSession as an iterator, as Stream is GenerateStream.
+func (c *Client) StreamInSession(ctx context.Context, request *pb.GenerateInSessionRequest) iter.Seq2[*pb.GenerateInSessionResponse, error] {
+	asked := proto.CloneOf(request)
+	if asked == nil {
+		asked = &pb.GenerateInSessionRequest{}
+	}
+	asked.Batched = true
+	return pieces(ctx, asked, c.GenerateInSession, func(message *pb.GenerateInSessionResponse) []*pb.GenerateInSessionResponse {
+		if request.GetBatched() || message.GetEvents() == nil {
+			return []*pb.GenerateInSessionResponse{message}
+		}
+		return apart(message.GetEvents(), func(event *pb.StreamEvent) *pb.GenerateInSessionResponse {
+			return &pb.GenerateInSessionResponse{Piece: &pb.GenerateInSessionResponse_Event{Event: event}}
+		}, func(text string) *pb.GenerateInSessionResponse {
+			return &pb.GenerateInSessionResponse{Piece: &pb.GenerateInSessionResponse_EventJson{EventJson: text}}
+		})
+	})
+}
+
+// pieces iterates over a stream, each of whose messages may be several pieces. Leaving the loop cancels the call.
+func pieces[Q, M any](
+	ctx context.Context,
+	request *Q,
+	open func(context.Context, *Q, ...grpc.CallOption) (grpc.ServerStreamingClient[M], error),
+	apart func(*M) []*M,
+) iter.Seq2[*M, error] {
+	return func(yield func(*M, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
-		asked := proto.CloneOf(request)
-		if asked == nil {
-			asked = &pb.GenerateStreamRequest{}
-		}
-		asked.Batched = true
-		stream, err := c.GenerateStream(ctx, asked)
+		stream, err := open(ctx, request)
 		if err != nil {
 			yield(nil, err)
 			return
@@ -105,13 +144,11 @@ func (c *Client) Stream(ctx context.Context, request *pb.GenerateStreamRequest) 
 			if errors.Is(err, io.EOF) {
 				return
 			}
-			if err != nil || request.GetBatched() || message.GetEvents() == nil {
-				if !yield(message, err) || err != nil {
-					return
-				}
-				continue
+			if err != nil {
+				yield(nil, err)
+				return
 			}
-			for piece := range apart(message.GetEvents()) {
+			for _, piece := range apart(message) {
 				if !yield(piece, nil) {
 					return
 				}
@@ -121,19 +158,15 @@ func (c *Client) Stream(ctx context.Context, request *pb.GenerateStreamRequest) 
 }
 
 // apart gives the events of one message as pieces of their own; they are messages or JSON texts, never both.
-func apart(events *pb.Events) iter.Seq[*pb.GenerateStreamResponse] {
-	return func(yield func(*pb.GenerateStreamResponse) bool) {
-		for _, event := range events.GetEvents() {
-			if !yield(&pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_Event{Event: event}}) {
-				return
-			}
-		}
-		for _, text := range events.GetEventsJson() {
-			if !yield(&pb.GenerateStreamResponse{Piece: &pb.GenerateStreamResponse_EventJson{EventJson: text}}) {
-				return
-			}
-		}
+func apart[M any](events *pb.Events, ofEvent func(*pb.StreamEvent) *M, ofText func(string) *M) []*M {
+	found := make([]*M, 0, len(events.GetEvents())+len(events.GetEventsJson()))
+	for _, event := range events.GetEvents() {
+		found = append(found, ofEvent(event))
 	}
+	for _, text := range events.GetEventsJson() {
+		found = append(found, ofText(text))
+	}
+	return found
 }
 
 // Text is a message of one text.

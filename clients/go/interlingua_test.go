@@ -240,6 +240,42 @@ func TestEventsThatTravelTogetherAreGivenOneByOne(t *testing.T) {
 	}
 }
 
+// batchingInSession is a server of sessions whose answer is one message of two events, for those who ask for that.
+type batchingInSession struct {
+	pb.UnimplementedSessionServiceServer
+}
+
+func (batchingInSession) GenerateInSession(request *pb.GenerateInSessionRequest, answer grpc.ServerStreamingServer[pb.GenerateInSessionResponse]) error {
+	if !request.GetBatched() {
+		return status.Error(codes.InvalidArgument, "not batched")
+	}
+	events := &pb.Events{EventsJson: []string{"1", "2"}}
+	return answer.Send(&pb.GenerateInSessionResponse{Piece: &pb.GenerateInSessionResponse_Events{Events: events}})
+}
+
+func TestEventsOfASessionThatTravelTogetherAreGivenOneByOne(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	server := grpc.NewServer()
+	pb.RegisterSessionServiceServer(server, batchingInSession{})
+	go server.Serve(listener)
+	t.Cleanup(server.Stop)
+	client := dial(t, listener.Addr().String())
+	for _, one := range []struct {
+		batched bool
+		pieces  []string
+	}{{false, []string{"1 0", "2 0"}}, {true, []string{" 2"}}} {
+		var pieces []string
+		for piece, err := range client.StreamInSession(soon(t), &pb.GenerateInSessionRequest{SessionId: "s", Batched: one.batched}) {
+			must(t, err)
+			pieces = append(pieces, fmt.Sprintf("%s %d", piece.GetEventJson(), len(piece.GetEvents().GetEventsJson())))
+		}
+		if !slices.Equal(pieces, one.pieces) {
+			t.Errorf("batched %t gives %q", one.batched, pieces)
+		}
+	}
+}
+
 // endless is a server whose answer has one piece and no end. It says when the call is gone.
 type endless struct {
 	pb.UnimplementedInterlinguaServiceServer

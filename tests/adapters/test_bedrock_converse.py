@@ -586,6 +586,21 @@ def test_members_of_a_block_that_are_null_are_not_held_in_it() -> None:
     assert codes(loss) == ["filler"]
 
 
+def test_a_part_of_a_result_that_equals_what_is_written_in_its_place_goes_back() -> None:
+    """It is no result that may stand there: a filler does, and that was taken for the part itself."""
+    part = {"toolResult": {"toolUseId": "t", "content": [{"text": "(empty)"}]}}
+    messages = [
+        user({"text": "Go."}),
+        assistant({"toolUse": {"toolUseId": "t", "name": "f", "input": {}}}),
+        user({"toolResult": {"toolUseId": "t", "content": [part]}}),
+    ]
+
+    written, loss = write(read({"messages": messages}))
+
+    assert written["messages"] == messages
+    assert loss == []
+
+
 def test_an_error_message_of_the_stream_is_an_error_event() -> None:
     found = events(frame("messageStart", role="assistant"), Frame("InternalServerException", "{}", "error"))
 

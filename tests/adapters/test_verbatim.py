@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from interlingua.adapters._verbatim import Items, keep_item, put_back_item
+from interlingua.adapters._writing import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
@@ -57,14 +58,14 @@ def test_what_is_kept_raw_is_put_back_beside_words_while_it_is_written_as_it_was
 
 
 @pytest.mark.parametrize("nothing", [None, False])
-def test_nothing_is_put_back_where_the_same_members_stand(nothing: Any) -> None:
+def test_nothing_is_put_back_where_nothing_stands(nothing: Any) -> None:
     raw = {"parts": [{"text": "a", "thought": nothing}]}
 
     assert came(raw, {"parts": [{"text": "a"}]}) == raw
     assert came(raw, {"parts": [{"text": "a"}]}, {"parts": [{"text": "b"}]}) == {
         "parts": [{"text": "b", "thought": nothing}]
     }
-    for later in ({"parts": [{"text": "b", "signature": "s"}]}, {"parts": [{"thought": True}]}, {"parts": []}):
+    for later in ({"parts": [{"thought": True}]}, {"parts": []}, {"parts": "a"}):
         assert came(raw, {"parts": [{"text": "a"}]}, later) == later
 
 
@@ -110,13 +111,15 @@ def test_a_group_is_put_back_where_its_own_items_are_written() -> None:
     items: list[dict[str, Any]] = [{"role": "tool"}, {"role": "user"}, {"role": "user"}]
     result, empty = {"role": "user", "parts": [{"result": 1}]}, {"role": "user", "parts": [{"text": "(empty)"}]}
     both, other = {"role": "user", "parts": [{"result": 1}, {"code": 1}]}, {"role": "user", "parts": []}
-    Items(items, "messages", HERE, Loss()).keep(
+    Items(items, "messages", Writing({}, HERE, Loss())).keep(
         [both, other], [(0, 1), (2,)], [result, empty, empty], [(0,), (1,), (2,)]
     )
 
     def put_back(*of: int) -> list[Any]:
         written = {0: result, 1: empty, 2: empty}
-        return Items(items, "messages", HERE, Loss()).put_back([written[at] for at in of], [(at,) for at in of])
+        return Items(items, "messages", Writing({}, HERE, Loss())).put_back(
+            [written[at] for at in of], [(at,) for at in of]
+        )
 
     assert put_back(0, 1, 2) == [both, other]
     assert put_back(0, 2, 1) == [result, other, empty]
@@ -140,6 +143,22 @@ def test_an_opaque_value_is_spelt_in_no_way(first: dict[str, Any], other: dict[s
         assert put_back_item(item, {"role": "user", "parts": parts}, HERE, [], Loss())["parts"] == parts
     edited = put_back_item(item, {"role": "user", "parts": [*written["parts"], {"text": "a"}, other]}, HERE, [], Loss())
     assert edited["parts"] == [first, {"text": "a"}, other]
+
+
+def test_a_report_stays_where_not_all_that_it_is_of_is_put_back() -> None:
+    opaque = {"result": [{"text": "(empty)"}]}
+    raw, written = {"parts": [{"result": [opaque]}]}, {"parts": [opaque]}
+    entry = {"op": "drop", "path": "/messages/0/content/0/content/0", "code": "unsupported_block", "severity": "lost"}
+    item: dict[str, Any] = {"content": [{"type": "opaque", "value": opaque}]}
+    keep_item(item, raw, written, HERE, [entry])
+    loss = Loss()
+    loss.entries.append(dict(entry))
+
+    later = {"parts": [{"result": [{"text": "Edited."}]}]}
+    assert put_back_item(item, later, HERE, [entry], loss) == later
+    assert loss.entries == [entry]
+    assert put_back_item(item, json.loads(json.dumps(written)), HERE, [entry], loss) == raw
+    assert loss.entries == []
 
 
 def test_a_list_for_which_nothing_is_written_does_not_outlive_an_edit_beside_it() -> None:

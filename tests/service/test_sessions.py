@@ -8,9 +8,10 @@ from typing import Any
 
 import grpc
 import pytest
+from client.upstream import recorded
 
 from interlingua.canonical import json
-from interlingua.client import Refuse, Say
+from interlingua.client import Bytes, Refuse, Say
 from interlingua.client.routing import Routing
 from interlingua.service import session_values
 from interlingua.sessions import appending
@@ -36,7 +37,7 @@ async def refused(call: Any, got: list[Any] | None = None) -> grpc.aio.AioRpcErr
         if hasattr(call, "__aiter__"):
             async for one in call:
                 if got is not None:
-                    got.append(one.event)
+                    got += one.events.events if one.WhichOneof("piece") == "events" else [one.event]
         else:
             await call
     except grpc.aio.AioRpcError as error:
@@ -183,6 +184,34 @@ async def test_the_members_of_a_request_and_its_model_count_for_this_answer(tmp_
         [ended] = (await call.ListToolCalls(session_id=chat)).calls
         assert (ended.status, ended.id) == ("succeeded", pending.id)
         assert (await call.GetSession(session_id=chat)).session.active_model == CLAUDE
+
+
+async def test_a_batched_turn(tmp_path: Path) -> None:
+    """The same events, those that arrived together in one message, the last one in its own
+    (spec/9-service.md#batched); as text and in the buffered view as well."""
+    frames = recorded(CLAUDE)
+    packets = [b"".join(frames[at : at + 4]) for at in range(0, len(frames), 4)]
+    async with serving(tmp_path, *[Bytes(packets)] * 5) as at:
+        call = at.anybody
+
+        async def pieces(**members: Any) -> list[Any]:
+            chat = await call.create(model=CLAUDE)
+            request = {"messages": [{"role": "user", "content": [{"type": "text", "text": "Hi."}]}]}
+            return [one async for one in call.generate(chat, request, **members)]
+
+        alone = await pieces()
+        together = await pieces(batched=True)
+        texts = await pieces(batched=True, json_output=True)
+        view, view_together = await pieces(buffered=True), await pieces(buffered=True, batched=True)
+    for apart, joined in ((alone, together), (view, view_together)):
+        given = [event for one in joined for event in one.events.events]
+        assert [event.WhichOneof("event") for event in given] == [one.event.WhichOneof("event") for one in apart]
+        assert [event.text_delta.text for event in given] == [one.event.text_delta.text for one in apart]
+        assert {one.WhichOneof("piece") for one in joined} == {"events"}
+        assert [event.WhichOneof("event") for event in joined[-1].events.events] == ["message_complete"]
+    assert len(together) <= len(packets) + 1 < len(alone)
+    assert [len(one.events.events_json) for one in texts] == [len(one.events.events) for one in together]
+    assert all(one.events.events for one in view_together)
 
 
 async def test_swapping(tmp_path: Path) -> None:
@@ -376,13 +405,18 @@ async def test_calls_in_flight_are_limited(tmp_path: Path) -> None:
 
 async def test_an_answer_above_the_limit_of_a_message_is_stored(tmp_path: Path) -> None:
     """Its deltas come, its end says so, and with a higher limit it is read."""
-    async with serving(tmp_path, Say(SLOW * 20), max_message_bytes=2000) as at:
+    async with serving(tmp_path, Say(SLOW * 20), Say(SLOW * 20), max_message_bytes=2000) as at:
         chat = await at.anybody.create()
         got: list[Any] = []
         error = await refused(at.anybody.generate(chat, {"messages": [user("Count.")]}), got)
         assert info(error).metadata["code"] == "message_too_large"
         assert got[-1].error.error.code == "message_too_large"
         assert "".join(one.text_delta.text for one in got if one.HasField("text_delta")) == SLOW * 20
+        together: list[Any] = []
+        other = await at.anybody.create()
+        error = await refused(at.anybody.generate(other, {"messages": [user("Count.")]}, batched=True), together)
+        assert info(error).metadata["code"] == "message_too_large"
+        assert [event.WhichOneof("event") for event in together] == [event.WhichOneof("event") for event in got]
     async with serving(tmp_path) as at:
         assert (await at.anybody.texts(chat))[1] == (ASSISTANT, SLOW * 20, COMPLETE)
 

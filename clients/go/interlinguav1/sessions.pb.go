@@ -1078,7 +1078,9 @@ type GenerateInSessionRequest struct {
 	// Whether tool calls are given only when they are complete, and text at once.
 	Buffered bool `protobuf:"varint,6,opt,name=buffered,proto3" json:"buffered,omitempty"`
 	// Whether an error comes with the body of the provider's answer in `raw`, as far as there is room.
-	IncludeRaw    bool `protobuf:"varint,7,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	IncludeRaw bool `protobuf:"varint,7,opt,name=include_raw,json=includeRaw,proto3" json:"include_raw,omitempty"`
+	// Whether events that arrived together are given in one message. It costs less for both sides; the events are the same.
+	Batched       bool `protobuf:"varint,8,opt,name=batched,proto3" json:"batched,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1173,6 +1175,13 @@ func (x *GenerateInSessionRequest) GetIncludeRaw() bool {
 	return false
 }
 
+func (x *GenerateInSessionRequest) GetBatched() bool {
+	if x != nil {
+		return x.Batched
+	}
+	return false
+}
+
 type isGenerateInSessionRequest_Conversation interface {
 	isGenerateInSessionRequest_Conversation()
 }
@@ -1194,12 +1203,13 @@ func (*GenerateInSessionRequest_RequestJson) isGenerateInSessionRequest_Conversa
 // The next event of the answer.
 type GenerateInSessionResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The event.
+	// The piece.
 	//
 	// Types that are valid to be assigned to Piece:
 	//
 	//	*GenerateInSessionResponse_Event
 	//	*GenerateInSessionResponse_EventJson
+	//	*GenerateInSessionResponse_Events
 	Piece         isGenerateInSessionResponse_Piece `protobuf_oneof:"piece"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1260,23 +1270,39 @@ func (x *GenerateInSessionResponse) GetEventJson() string {
 	return ""
 }
 
+func (x *GenerateInSessionResponse) GetEvents() *Events {
+	if x != nil {
+		if x, ok := x.Piece.(*GenerateInSessionResponse_Events); ok {
+			return x.Events
+		}
+	}
+	return nil
+}
+
 type isGenerateInSessionResponse_Piece interface {
 	isGenerateInSessionResponse_Piece()
 }
 
 type GenerateInSessionResponse_Event struct {
-	// The event.
+	// The next event.
 	Event *StreamEvent `protobuf:"bytes,1,opt,name=event,proto3,oneof"`
 }
 
 type GenerateInSessionResponse_EventJson struct {
-	// The event as JSON text. (x-json: object)
+	// The next event as JSON text. (x-json: object)
 	EventJson string `protobuf:"bytes,2,opt,name=event_json,json=eventJson,proto3,oneof"`
+}
+
+type GenerateInSessionResponse_Events struct {
+	// The next events, one or more, when the request says `batched`; as JSON text, when it asks for that.
+	Events *Events `protobuf:"bytes,3,opt,name=events,proto3,oneof"`
 }
 
 func (*GenerateInSessionResponse_Event) isGenerateInSessionResponse_Piece() {}
 
 func (*GenerateInSessionResponse_EventJson) isGenerateInSessionResponse_Piece() {}
+
+func (*GenerateInSessionResponse_Events) isGenerateInSessionResponse_Piece() {}
 
 // Which model shall answer.
 type SwapModelRequest struct {
@@ -2123,7 +2149,7 @@ const file_interlingua_v1_sessions_proto_rawDesc = "" +
 	"\bmessages\x18\x01 \x03(\v2\x17.interlingua.v1.MessageR\bmessages\x12#\n" +
 	"\rmessages_json\x18\x02 \x03(\tR\fmessagesJson\x12\x1a\n" +
 	"\brevision\x18\x03 \x01(\x03R\brevision\x12%\n" +
-	"\x0ealready_stored\x18\x04 \x01(\bR\ralreadyStored\"\xa0\x02\n" +
+	"\x0ealready_stored\x18\x04 \x01(\bR\ralreadyStored\"\xba\x02\n" +
 	"\x18GenerateInSessionRequest\x12\x1d\n" +
 	"\n" +
 	"session_id\x18\x01 \x01(\tR\tsessionId\x123\n" +
@@ -2135,12 +2161,14 @@ const file_interlingua_v1_sessions_proto_rawDesc = "" +
 	"jsonOutput\x12\x1a\n" +
 	"\bbuffered\x18\x06 \x01(\bR\bbuffered\x12\x1f\n" +
 	"\vinclude_raw\x18\a \x01(\bR\n" +
-	"includeRawB\x0e\n" +
-	"\fconversation\"z\n" +
+	"includeRaw\x12\x18\n" +
+	"\abatched\x18\b \x01(\bR\abatchedB\x0e\n" +
+	"\fconversation\"\xac\x01\n" +
 	"\x19GenerateInSessionResponse\x123\n" +
 	"\x05event\x18\x01 \x01(\v2\x1b.interlingua.v1.StreamEventH\x00R\x05event\x12\x1f\n" +
 	"\n" +
-	"event_json\x18\x02 \x01(\tH\x00R\teventJsonB\a\n" +
+	"event_json\x18\x02 \x01(\tH\x00R\teventJson\x120\n" +
+	"\x06events\x18\x03 \x01(\v2\x16.interlingua.v1.EventsH\x00R\x06eventsB\a\n" +
 	"\x05piece\"j\n" +
 	"\x10SwapModelRequest\x12\x1d\n" +
 	"\n" +
@@ -2260,8 +2288,9 @@ var file_interlingua_v1_sessions_proto_goTypes = []any{
 	(*Message)(nil),                   // 31: interlingua.v1.Message
 	(*Request)(nil),                   // 32: interlingua.v1.Request
 	(*StreamEvent)(nil),               // 33: interlingua.v1.StreamEvent
-	(*RouteCandidate)(nil),            // 34: interlingua.v1.RouteCandidate
-	(*Event)(nil),                     // 35: interlingua.v1.Event
+	(*Events)(nil),                    // 34: interlingua.v1.Events
+	(*RouteCandidate)(nil),            // 35: interlingua.v1.RouteCandidate
+	(*Event)(nil),                     // 36: interlingua.v1.Event
 }
 var file_interlingua_v1_sessions_proto_depIdxs = []int32{
 	30, // 0: interlingua.v1.Session.created_at:type_name -> google.protobuf.Timestamp
@@ -2277,45 +2306,46 @@ var file_interlingua_v1_sessions_proto_depIdxs = []int32{
 	31, // 10: interlingua.v1.AppendMessagesResponse.messages:type_name -> interlingua.v1.Message
 	32, // 11: interlingua.v1.GenerateInSessionRequest.request:type_name -> interlingua.v1.Request
 	33, // 12: interlingua.v1.GenerateInSessionResponse.event:type_name -> interlingua.v1.StreamEvent
-	34, // 13: interlingua.v1.SwapModelResponse.preview:type_name -> interlingua.v1.RouteCandidate
-	34, // 14: interlingua.v1.PreviewSwapResponse.candidates:type_name -> interlingua.v1.RouteCandidate
-	0,  // 15: interlingua.v1.ForkSessionResponse.session:type_name -> interlingua.v1.Session
-	1,  // 16: interlingua.v1.ListToolCallsResponse.calls:type_name -> interlingua.v1.ToolCall
-	0,  // 17: interlingua.v1.ImportSessionResponse.session:type_name -> interlingua.v1.Session
-	35, // 18: interlingua.v1.WatchSessionResponse.event:type_name -> interlingua.v1.Event
-	2,  // 19: interlingua.v1.SessionService.CreateSession:input_type -> interlingua.v1.CreateSessionRequest
-	4,  // 20: interlingua.v1.SessionService.GetSession:input_type -> interlingua.v1.GetSessionRequest
-	6,  // 21: interlingua.v1.SessionService.ListSessions:input_type -> interlingua.v1.ListSessionsRequest
-	8,  // 22: interlingua.v1.SessionService.DeleteSession:input_type -> interlingua.v1.DeleteSessionRequest
-	10, // 23: interlingua.v1.SessionService.ListMessages:input_type -> interlingua.v1.ListMessagesRequest
-	12, // 24: interlingua.v1.SessionService.AppendMessages:input_type -> interlingua.v1.AppendMessagesRequest
-	14, // 25: interlingua.v1.SessionService.GenerateInSession:input_type -> interlingua.v1.GenerateInSessionRequest
-	16, // 26: interlingua.v1.SessionService.SwapModel:input_type -> interlingua.v1.SwapModelRequest
-	18, // 27: interlingua.v1.SessionService.PreviewSwap:input_type -> interlingua.v1.PreviewSwapRequest
-	20, // 28: interlingua.v1.SessionService.ForkSession:input_type -> interlingua.v1.ForkSessionRequest
-	22, // 29: interlingua.v1.SessionService.ListToolCalls:input_type -> interlingua.v1.ListToolCallsRequest
-	24, // 30: interlingua.v1.SessionService.ExportSession:input_type -> interlingua.v1.ExportSessionRequest
-	26, // 31: interlingua.v1.SessionService.ImportSession:input_type -> interlingua.v1.ImportSessionRequest
-	28, // 32: interlingua.v1.SessionService.WatchSession:input_type -> interlingua.v1.WatchSessionRequest
-	3,  // 33: interlingua.v1.SessionService.CreateSession:output_type -> interlingua.v1.CreateSessionResponse
-	5,  // 34: interlingua.v1.SessionService.GetSession:output_type -> interlingua.v1.GetSessionResponse
-	7,  // 35: interlingua.v1.SessionService.ListSessions:output_type -> interlingua.v1.ListSessionsResponse
-	9,  // 36: interlingua.v1.SessionService.DeleteSession:output_type -> interlingua.v1.DeleteSessionResponse
-	11, // 37: interlingua.v1.SessionService.ListMessages:output_type -> interlingua.v1.ListMessagesResponse
-	13, // 38: interlingua.v1.SessionService.AppendMessages:output_type -> interlingua.v1.AppendMessagesResponse
-	15, // 39: interlingua.v1.SessionService.GenerateInSession:output_type -> interlingua.v1.GenerateInSessionResponse
-	17, // 40: interlingua.v1.SessionService.SwapModel:output_type -> interlingua.v1.SwapModelResponse
-	19, // 41: interlingua.v1.SessionService.PreviewSwap:output_type -> interlingua.v1.PreviewSwapResponse
-	21, // 42: interlingua.v1.SessionService.ForkSession:output_type -> interlingua.v1.ForkSessionResponse
-	23, // 43: interlingua.v1.SessionService.ListToolCalls:output_type -> interlingua.v1.ListToolCallsResponse
-	25, // 44: interlingua.v1.SessionService.ExportSession:output_type -> interlingua.v1.ExportSessionResponse
-	27, // 45: interlingua.v1.SessionService.ImportSession:output_type -> interlingua.v1.ImportSessionResponse
-	29, // 46: interlingua.v1.SessionService.WatchSession:output_type -> interlingua.v1.WatchSessionResponse
-	33, // [33:47] is the sub-list for method output_type
-	19, // [19:33] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	34, // 13: interlingua.v1.GenerateInSessionResponse.events:type_name -> interlingua.v1.Events
+	35, // 14: interlingua.v1.SwapModelResponse.preview:type_name -> interlingua.v1.RouteCandidate
+	35, // 15: interlingua.v1.PreviewSwapResponse.candidates:type_name -> interlingua.v1.RouteCandidate
+	0,  // 16: interlingua.v1.ForkSessionResponse.session:type_name -> interlingua.v1.Session
+	1,  // 17: interlingua.v1.ListToolCallsResponse.calls:type_name -> interlingua.v1.ToolCall
+	0,  // 18: interlingua.v1.ImportSessionResponse.session:type_name -> interlingua.v1.Session
+	36, // 19: interlingua.v1.WatchSessionResponse.event:type_name -> interlingua.v1.Event
+	2,  // 20: interlingua.v1.SessionService.CreateSession:input_type -> interlingua.v1.CreateSessionRequest
+	4,  // 21: interlingua.v1.SessionService.GetSession:input_type -> interlingua.v1.GetSessionRequest
+	6,  // 22: interlingua.v1.SessionService.ListSessions:input_type -> interlingua.v1.ListSessionsRequest
+	8,  // 23: interlingua.v1.SessionService.DeleteSession:input_type -> interlingua.v1.DeleteSessionRequest
+	10, // 24: interlingua.v1.SessionService.ListMessages:input_type -> interlingua.v1.ListMessagesRequest
+	12, // 25: interlingua.v1.SessionService.AppendMessages:input_type -> interlingua.v1.AppendMessagesRequest
+	14, // 26: interlingua.v1.SessionService.GenerateInSession:input_type -> interlingua.v1.GenerateInSessionRequest
+	16, // 27: interlingua.v1.SessionService.SwapModel:input_type -> interlingua.v1.SwapModelRequest
+	18, // 28: interlingua.v1.SessionService.PreviewSwap:input_type -> interlingua.v1.PreviewSwapRequest
+	20, // 29: interlingua.v1.SessionService.ForkSession:input_type -> interlingua.v1.ForkSessionRequest
+	22, // 30: interlingua.v1.SessionService.ListToolCalls:input_type -> interlingua.v1.ListToolCallsRequest
+	24, // 31: interlingua.v1.SessionService.ExportSession:input_type -> interlingua.v1.ExportSessionRequest
+	26, // 32: interlingua.v1.SessionService.ImportSession:input_type -> interlingua.v1.ImportSessionRequest
+	28, // 33: interlingua.v1.SessionService.WatchSession:input_type -> interlingua.v1.WatchSessionRequest
+	3,  // 34: interlingua.v1.SessionService.CreateSession:output_type -> interlingua.v1.CreateSessionResponse
+	5,  // 35: interlingua.v1.SessionService.GetSession:output_type -> interlingua.v1.GetSessionResponse
+	7,  // 36: interlingua.v1.SessionService.ListSessions:output_type -> interlingua.v1.ListSessionsResponse
+	9,  // 37: interlingua.v1.SessionService.DeleteSession:output_type -> interlingua.v1.DeleteSessionResponse
+	11, // 38: interlingua.v1.SessionService.ListMessages:output_type -> interlingua.v1.ListMessagesResponse
+	13, // 39: interlingua.v1.SessionService.AppendMessages:output_type -> interlingua.v1.AppendMessagesResponse
+	15, // 40: interlingua.v1.SessionService.GenerateInSession:output_type -> interlingua.v1.GenerateInSessionResponse
+	17, // 41: interlingua.v1.SessionService.SwapModel:output_type -> interlingua.v1.SwapModelResponse
+	19, // 42: interlingua.v1.SessionService.PreviewSwap:output_type -> interlingua.v1.PreviewSwapResponse
+	21, // 43: interlingua.v1.SessionService.ForkSession:output_type -> interlingua.v1.ForkSessionResponse
+	23, // 44: interlingua.v1.SessionService.ListToolCalls:output_type -> interlingua.v1.ListToolCallsResponse
+	25, // 45: interlingua.v1.SessionService.ExportSession:output_type -> interlingua.v1.ExportSessionResponse
+	27, // 46: interlingua.v1.SessionService.ImportSession:output_type -> interlingua.v1.ImportSessionResponse
+	29, // 47: interlingua.v1.SessionService.WatchSession:output_type -> interlingua.v1.WatchSessionResponse
+	34, // [34:48] is the sub-list for method output_type
+	20, // [20:34] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_interlingua_v1_sessions_proto_init() }
@@ -2337,6 +2367,7 @@ func file_interlingua_v1_sessions_proto_init() {
 	file_interlingua_v1_sessions_proto_msgTypes[15].OneofWrappers = []any{
 		(*GenerateInSessionResponse_Event)(nil),
 		(*GenerateInSessionResponse_EventJson)(nil),
+		(*GenerateInSessionResponse_Events)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{

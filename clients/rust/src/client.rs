@@ -10,10 +10,12 @@ use tonic::transport::{Channel, ClientTlsConfig, Endpoint};
 use tonic::{IntoRequest, Request, Status, Streaming};
 
 use crate::Error;
-use crate::v1::generate_stream_response::Piece;
 use crate::v1::interlingua_service_client::InterlinguaServiceClient;
 use crate::v1::session_service_client::SessionServiceClient;
-use crate::v1::{GenerateStreamRequest, GenerateStreamResponse};
+use crate::v1::{
+    Events, GenerateInSessionRequest, GenerateInSessionResponse, GenerateStreamRequest, GenerateStreamResponse, StreamEvent,
+    generate_in_session_response as in_session, generate_stream_response as in_stream,
+};
 
 /// The largest message that a server takes or gives unless it is told otherwise.
 pub const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -86,17 +88,49 @@ impl Client {
         let messages = self.stub().generate_stream(request).await?.into_inner();
         Ok(Pieces { messages, apart, waiting: VecDeque::new() })
     }
+
+    /// Appends what is said, if anything is, and gives the model's answer as events, as they arrive; it is appended too.
+    ///
+    /// The last event is message_complete or error, and comes when the answer is stored. An answer that is cancelled or
+    /// broken off is stored with status `cancelled` or `error` and what had arrived. Events travel as those of
+    /// [`Client::generate_stream`] do.
+    pub async fn generate_in_session(
+        &self,
+        request: impl IntoRequest<GenerateInSessionRequest>,
+    ) -> Result<Pieces<GenerateInSessionResponse>, Error> {
+        let mut request = request.into_request();
+        let apart = if request.get_ref().batched { whole } else { one_by_one_in_session };
+        request.get_mut().batched = true;
+        let messages = self.sessions().generate_in_session(request).await?.into_inner();
+        Ok(Pieces { messages, apart, waiting: VecDeque::new() })
+    }
 }
 
 fn one_by_one(message: GenerateStreamResponse) -> VecDeque<GenerateStreamResponse> {
+    use in_stream::Piece;
+    let alone = |piece| GenerateStreamResponse { piece: Some(piece) };
     match message.piece {
         Some(Piece::Events(together)) => {
-            let events = together.events.into_iter().map(Piece::Event);
-            let texts = together.events_json.into_iter().map(Piece::EventJson);
-            events.chain(texts).map(|piece| GenerateStreamResponse { piece: Some(piece) }).collect()
+            apart(together, |event| alone(Piece::Event(event)), |text| alone(Piece::EventJson(text)))
         }
         _ => whole(message),
     }
+}
+
+fn one_by_one_in_session(message: GenerateInSessionResponse) -> VecDeque<GenerateInSessionResponse> {
+    use in_session::Piece;
+    let alone = |piece| GenerateInSessionResponse { piece: Some(piece) };
+    match message.piece {
+        Some(Piece::Events(together)) => {
+            apart(together, |event| alone(Piece::Event(event)), |text| alone(Piece::EventJson(text)))
+        }
+        _ => whole(message),
+    }
+}
+
+fn apart<T>(together: Events, of_event: impl Fn(StreamEvent) -> T, of_text: impl Fn(String) -> T) -> VecDeque<T> {
+    let events = together.events.into_iter().map(of_event);
+    events.chain(together.events_json.into_iter().map(of_text)).collect()
 }
 
 fn whole<T>(message: T) -> VecDeque<T> {

@@ -6,11 +6,12 @@ use std::future::{Ready, ready};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use interlingua::v1::generate_in_session_response as in_session;
 use interlingua::v1::generate_stream_response::Piece;
 use interlingua::v1::stream_event::Event;
 use interlingua::v1::{
-    AdaptRequest, ErrorCategory, EstimateRequest, Events, GenerateRequest, GenerateStreamRequest, GenerateStreamResponse,
-    ListModelsRequest, LossPolicy, LossSeverity, Request, Role, RouteDecision, Side, StreamEvent, TextDeltaEvent, Usage,
+    AdaptRequest, ErrorCategory, EstimateRequest, Events, GenerateInSessionRequest, GenerateInSessionResponse,
+    GenerateRequest, GenerateStreamRequest, GenerateStreamResponse, ListModelsRequest, LossPolicy, LossSeverity, Request, Role, RouteDecision, Side, StreamEvent, TextDeltaEvent, Usage,
     adapt_request, adapt_response, estimate_request, generate_request, generate_stream_request,
 };
 use interlingua::{Certificate, Client, ClientTlsConfig, Error, Identity, Options, Rest, json, text};
@@ -234,6 +235,59 @@ async fn events_that_travel_together_are_given_one_by_one() {
         let given: Vec<_> = client.generate_stream(request).await.unwrap().map(|piece| piece.unwrap().piece).collect().await;
         let decision = Piece::Decision(RouteDecision::default());
         assert_eq!(given, [vec![decision], pieces].concat().into_iter().map(Some).collect::<Vec<_>>());
+    }
+}
+
+/// A server of sessions that gives two events together to who asks for that.
+#[derive(Clone)]
+struct PlayingSessions;
+
+impl ServerStreamingService<GenerateInSessionRequest> for PlayingSessions {
+    type Response = GenerateInSessionResponse;
+    type ResponseStream = tokio_stream::Once<Result<GenerateInSessionResponse, Status>>;
+    type Future = Ready<Result<tonic::Response<Self::ResponseStream>, Status>>;
+
+    fn call(&mut self, request: tonic::Request<GenerateInSessionRequest>) -> Self::Future {
+        assert!(request.get_ref().batched, "the client does not ask for events that travel together");
+        let piece = Some(in_session::Piece::Events(texts_together()));
+        ready(Ok(tonic::Response::new(tokio_stream::once(Ok(GenerateInSessionResponse { piece })))))
+    }
+}
+
+fn texts_together() -> Events {
+    Events { events_json: vec!["1".into(), "2".into()], ..Events::default() }
+}
+
+impl Service<http::Request<Body>> for PlayingSessions {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<Self::Response, Self::Error>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let method = self.clone();
+        Box::pin(async move { Ok(Grpc::new(ProstCodec::default()).server_streaming(method, request).await) })
+    }
+}
+
+impl NamedService for PlayingSessions {
+    const NAME: &'static str = "interlingua.v1.SessionService";
+}
+
+#[tokio::test]
+async fn events_of_a_session_that_travel_together_are_given_one_by_one() {
+    use in_session::Piece;
+    let listener = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let client = dial(&listener.local_addr().unwrap().to_string());
+    tokio::spawn(Server::builder().add_service(PlayingSessions).serve_with_incoming(listener));
+    let apart = ["1", "2"].map(|text| Piece::EventJson(text.into())).to_vec();
+    for (batched, pieces) in [(false, apart), (true, vec![Piece::Events(texts_together())])] {
+        let request = GenerateInSessionRequest { session_id: "s".into(), batched, ..Default::default() };
+        let given: Vec<_> = client.generate_in_session(request).await.unwrap().map(|piece| piece.unwrap().piece).collect().await;
+        assert_eq!(given, pieces.into_iter().map(Some).collect::<Vec<_>>());
     }
 }
 

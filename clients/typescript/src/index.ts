@@ -8,5 +8,6 @@ export * from "./errors.js";
 export * from "./json.js";
 export * from "./messages.js";
 export * from "./generated/interlingua/v1/service_pb.js";
+export * from "./generated/interlingua/v1/sessions_pb.js";
 export * from "./generated/interlingua/v1/types_pb.js";
 export { create, fromBinary, toBinary } from "@bufbuild/protobuf";

@@ -11,6 +11,8 @@ import {
   type ConnectOptions,
   create,
   ErrorCategory,
+  type GenerateInSessionRequest,
+  GenerateInSessionResponseSchema,
   type GenerateStreamRequest,
   GenerateStreamResponseSchema,
   InterlinguaError,
@@ -176,6 +178,29 @@ test("events that travel together are given one by one", async () => {
     ["eventJson", "2"],
   ]);
   assert.deepEqual((await given({ batched: true })).map(([kind]) => kind), ["events"]);
+});
+
+test("events of a session that travel together are given one by one", async () => {
+  const answer = async function* (asked: GenerateInSessionRequest) {
+    assert(asked.batched);
+    yield create(GenerateInSessionResponseSchema, { piece: { case: "events", value: { eventsJson: ["1", "2"] } } });
+  };
+  const playing: Interceptor = () => async (request) => {
+    assert(request.stream);
+    const { value } = await (request.message as AsyncIterable<GenerateInSessionRequest>)[Symbol.asyncIterator]().next();
+    const { method, service } = request;
+    return { stream: true, method, service, header: new Headers(), trailer: new Headers(), message: answer(value) } as any;
+  };
+  const client = dial("127.0.0.1:1", { transport: { interceptors: [playing] } });
+  const given = async (batched: boolean) => {
+    const pieces = [];
+    for await (const { piece } of client.generateInSession({ sessionId: "s", jsonOutput: true, batched })) {
+      pieces.push(piece.case === "eventJson" ? piece.value : piece.case);
+    }
+    return pieces;
+  };
+  assert.deepEqual(await given(false), ["1", "2"]);
+  assert.deepEqual(await given(true), ["events"]);
 });
 
 test("leaving the loop cancels the call", { skip }, async () => {

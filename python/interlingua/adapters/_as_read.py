@@ -9,16 +9,13 @@ an edit made is repaired, and reported, as in a request of any other origin. To 
 - `odd`: by member, what was odd beside something that is not kept: messages, tools, options.
 
 A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
-A block, a message or a tool that is odd is known by its `imprint`: kept raw, its content would be stored twice.
 Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING
-from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 
 Request = dict[str, Any]
@@ -114,17 +111,6 @@ def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: An
     if "provider_state" not in item:
         item["provider_state"] = state()
     item["provider_state"].setdefault("encoding", {})[oddity] = value
-
-
-_BESIDE: Final = frozenset(("provider_state", "loss_policy"))
-"""What says nothing to a provider: to ask for another policy is no edit."""
-
-
-def imprint(value: Any, place: str) -> str:
-    """What an odd item is known by: as it was read, and where. What is not that any more is written like any other."""
-    if isinstance(value, dict):
-        value = {name: member for name, member in value.items() if name not in _BESIDE}
-    return hashlib.sha256(json.dumps_sorted([place, value])).hexdigest()[:16]
 
 
 def _value(request: Request, member: str, adapter: str) -> Any:

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import Choice, Ends, Response, content_of, read_answer, read_by_itself, unreadable
 from interlingua.adapters._items import Member, Row, write_item
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._spelling import Spellings, written_is
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._verbatim import came_otherwise, keep_item, may_differ, put_back_item
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
@@ -51,7 +51,7 @@ class Choices:
                     number = choices[position].get("index", _ABSENT)
                 if number is _ABSENT:
                     place = "/index" if position else f"/{self.FIRST}/index"
-                    spellings[place], number = {"written": written_is(position)}, position
+                    spellings[place], number = {"written": imprint(position)}, position
                 found.append(read_answer(row, self.ends, wire, {}, reading, (), spellings))
             except (InvalidAnswer, AttributeError) as problem:
                 raise unreadable((self.name, position), reading.endpoint) from problem

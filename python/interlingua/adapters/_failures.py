@@ -12,7 +12,7 @@ will really see (spec/8-errors.md#written-errors).
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from interlingua.adapters._failure_texts import (
     LONGEST,
@@ -30,18 +30,17 @@ from interlingua.canonical.errors import OPERATOR_CATEGORIES
 from interlingua.canonical.loss import Entry, entry_of
 from interlingua.canonical.types import Error
 
+T = TypeVar("T")
+
+
+def by_word(groups: Mapping[T, str]) -> dict[str, T]:
+    """A table by words, of one that tells what several words have in common."""
+    return {word: key for key, words in groups.items() for word in words.split()}
+
+
 GATEWAY_WORDS: Final = frozenset(
-    (
-        "unsupported",
-        "loss_refused",
-        "no_candidate",
-        "network",
-        "invalid_response",
-        "stream_truncated",
-        "cancelled",
-        "content_filter",
-        "other",
-    )
+    """unsupported loss_refused no_candidate network invalid_response stream_truncated cancelled content_filter
+    other""".split()
 )
 """Categories that travel as themselves, where a wire has a place for a free word and none of its own for them."""
 
@@ -64,27 +63,23 @@ STATUSES: Final[dict[int, str]] = {
 }
 """What a status means on every wire that says nothing else of it."""
 
-WRITTEN_STATUSES: Final[dict[str, int]] = {
-    "invalid_request": 400,
-    "loss_refused": 400,
-    "no_candidate": 400,
-    "context_overflow": 400,
-    "content_filter": 400,
-    "authentication": 401,
-    "billing": 402,
-    "permission": 403,
-    "not_found": 404,
-    "other": 409,
-    "rate_limit": 429,
-    "cancelled": 499,
-    "server_error": 500,
-    "unsupported": 501,
-    "network": 502,
-    "invalid_response": 502,
-    "stream_truncated": 502,
-    "overloaded": 503,
-    "timeout": 504,
-}
+WRITTEN_STATUSES: Final = by_word(
+    {
+        400: "invalid_request loss_refused no_candidate context_overflow content_filter",
+        401: "authentication",
+        402: "billing",
+        403: "permission",
+        404: "not_found",
+        409: "other",
+        429: "rate_limit",
+        499: "cancelled",
+        500: "server_error",
+        501: "unsupported",
+        502: "network invalid_response stream_truncated",
+        503: "overloaded",
+        504: "timeout",
+    }
+)
 """The status of a category on wires that have no word beside it."""
 
 TEXTS: Final[dict[str, str]] = {
@@ -248,20 +243,42 @@ _REPLIES: Final = range(300, 600)
 _FOREVER: Final = 10**9
 
 
-def write(
-    error: Error,
-    endpoint: Endpoint,
-    compose: Compose,
-    read: Read,
-    *,
-    hint: bool = False,
-    family: tuple[str, ...] = (),
-) -> tuple[Wire, list[Entry]]:
-    """The answer `{status, headers, body}` for a canonical error, and what the wire cannot say of it.
+Writer = Callable[[Error, Endpoint], tuple[Wire, list[Entry]]]
+
+
+def writer(compose: Compose, read: Read, *, hint: bool = False, family: tuple[str, ...] = ()) -> Writer:
+    """What gives the answer `{status, headers, body}` with which a provider of a wire would have told a canonical error, and
+    what the wire cannot say of it.
 
     `compose` writes it, `read` reads it back. `hint`: whether clients of the wire obey `x-should-retry`. `family`: other
     wires whose errors have the same words.
     """
+
+    def to_wire_error(error: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
+        return _write(error, endpoint, compose, read, hint, family)
+
+    return to_wire_error
+
+
+def in_stream(write: Writer) -> Callable[[Error, Endpoint], Any]:
+    """What gives the body of the same inside a stream: no status travels there, so nothing goes back as a whole."""
+
+    def body(error: Error, endpoint: Endpoint) -> Any:
+        return write(without_status(error), endpoint)[0]["body"]
+
+    return body
+
+
+def without_status(error: Error) -> Error:
+    """An error as one inside a stream."""
+    found = error.copy()
+    found.pop("status", None)
+    return found
+
+
+def _write(
+    error: Error, endpoint: Endpoint, compose: Compose, read: Read, hint: bool, family: tuple[str, ...]
+) -> tuple[Wire, list[Entry]]:
     here = error.get("adapter") == endpoint.adapter
     seen = data_of(error.copy())
     if _is_elsewhere(error, endpoint):
@@ -283,13 +300,6 @@ def write(
         wire["headers"]["x-should-retry"] = "true" if seen["retryable"] else "false"
         found = read(wire["status"], wire["headers"], wire["body"], endpoint)
     return wire, report(error, found, endpoint)
-
-
-def in_stream(error: Error) -> Error:
-    """The error as one inside a stream: no status travels there, so nothing goes back as a whole."""
-    found = error.copy()
-    found.pop("status", None)
-    return found
 
 
 def _reads_as(found: Error, category: str, error: Mapping[str, Any]) -> bool:

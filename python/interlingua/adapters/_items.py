@@ -21,8 +21,7 @@ from interlingua.adapters._kit import (
     severity_of,
     within,
 )
-from interlingua.adapters._spelling import ABSENT as NEVER_CAME
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path, pointer
@@ -240,7 +239,7 @@ def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings:
             if member.needed:
                 raise KeyError(name)
             if member.always and member.null and spellings is not None:
-                spellings[f"{place}/{name}"] = {"word": NEVER_CAME}
+                spellings[f"{place}/{name}"] = {"written": imprint(None)}
             else:
                 reading.unusual = reading.unusual or member.always
             continue

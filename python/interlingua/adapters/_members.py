@@ -13,13 +13,14 @@ from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from typing import Any, Final, Generic, TypeVar
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, STRUCTURE, Wire, severity_of
+from interlingua.adapters._spelling import are_same, imprint
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
+from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
 from interlingua.canonical.loss import Loss, pointer
 
 Request = dict[str, Any]
@@ -63,6 +64,14 @@ def is_number(value: Any) -> bool:
     return type(value) is int or type(value) is float or type(value) is Decimal
 
 
+def _number_in(text: str) -> Any:
+    """The number that a text is, None for any other text."""
+    try:
+        return json.loads(text)
+    except InvalidRequest:
+        return None
+
+
 def _are_texts(value: Any) -> bool:
     return type(value) is list and all(type(text) is str for text in value)
 
@@ -98,10 +107,10 @@ class Row:
 
     `parse` gives the canonical value of one of this type, None for one that it does not understand; `read` reads a member that
     has a rule of its own. The canonical member is written by the first row that names it: by its `write`, else as it is, in
-    the range `plain` (`places`).
+    the range `plain` (`places`). `as_text`: a number may come as a text.
     """
 
-    __slots__ = ("kind", "member", "parse", "plain", "read", "covers", "write")
+    __slots__ = ("as_text", "kind", "member", "parse", "plain", "read", "covers", "write")
 
     def __init__(
         self,
@@ -112,7 +121,10 @@ class Row:
         plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None,
         parse: Callable[[Any], Any] | None = None,
         write: "Writer[Any] | None" = None,
+        *,
+        as_text: bool = False,
     ) -> None:
+        self.as_text = as_text
         self.kind = kind
         self.member = member
         self.read = read
@@ -217,16 +229,16 @@ class Members(Generic[R]):
         if row.read is not None:
             return row.read(name, value, self)
         kind = row.kind
-        parse = row.parse
-        if parse is None or kind not in _NUMBERS:  # some clients write numbers as texts
-            if kind in _WHOLE:
-                value = whole(value)
-                if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
-                    return False
-            elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
+        if row.as_text and type(value) is str:
+            value = _number_in(value)
+        if kind in _WHOLE:
+            value = whole(value)
+            if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
                 return False
-        if parse is not None:
-            value = parse(value)
+        elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
+            return False
+        if row.parse is not None:
+            value = row.parse(value)
             if value is None:
                 return False
             if row.member == REASONING:
@@ -251,7 +263,6 @@ REASONING: Final = "reasoning"
 
 
 _WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
-_NUMBERS: Final = (Kind.NUMBER, *_WHOLE)
 _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
@@ -453,7 +464,7 @@ class Body:
             for place, kept in spellings.items():
                 unsaid = place not in written and self._is_silent(place, body.get(place))
                 if place not in body or not unsaid or loss.about(self._covered_by(place), _option(place, endpoint)):
-                    kept["imprint"] = self._imprint(place, request, written, endpoint, loss)
+                    kept["written"] = self._imprint(place, request, written, endpoint, loss)
             request["provider_state"].setdefault("encoding", {})["members"] = spellings
 
     def put_back(self, body: Wire, writing: Writing) -> None:
@@ -465,8 +476,8 @@ class Body:
         endpoint, loss = writing.endpoint, writing.loss
         fits: dict[str, bool] = {}
         for place, kept in spellings.items():
-            if "imprint" in kept:
-                known = writing.whole or kept["imprint"] == self._imprint(place, writing.source, body, endpoint, loss)
+            if "written" in kept:
+                known = writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss)
                 fits[place] = known
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
@@ -481,7 +492,7 @@ class Body:
                 item.pop(name, None)
             loss.retract(covered, _option(place, endpoint))
         for place, kept in spellings.items():
-            if "imprint" in kept or place in body:
+            if "written" in kept or place in body:
                 continue
             if not loss.entries or not loss.about(self._covered_by(place), _option(place, endpoint)):
                 body[place] = kept["raw"]  # it said nothing, as now
@@ -541,7 +552,7 @@ class Body:
             now, row = written.get(name, _ABSENT), rows.get(name)
             if row is not None and type(row.kind) is dict and type(raw) is dict and type(now) is dict:
                 self._compare(f"{above}{name}/", raw, now, row.kind, spellings)
-            elif not _is_same(raw, now):
+            elif now is _ABSENT or not are_same(raw, now):
                 spellings[above + name] = {"raw": raw}
         for name in written:
             if name not in body:
@@ -556,7 +567,7 @@ class Body:
             asked = asked.get(step) if type(asked) is dict else None
         written = [item[name]] if item is not None and name in item else []
         reported = [{**entry, "message": ""} for entry in loss.about(covered, option)]  # wording is free
-        return imprint([asked, [request.get(member) for member in covered], written, reported], "member")
+        return imprint([asked, [request.get(member) for member in covered], written, reported])
 
     def _covered_by(self, place: str) -> tuple[str, ...]:
         """The canonical members that a member of the body says; what is in an object, at least what that says as a whole."""
@@ -616,26 +627,6 @@ def _leave_to_messages(spellings: Wire, request: Request) -> None:
     for name in _INSTRUCTIONS:
         if spellings.get(name, NOTHING).get("raw") is not None:
             del spellings[name]
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
-    if left is right:
-        return True
-    if type(left) is not type(right):
-        return False
-    if type(left) is dict:
-        for name, value in left.items():
-            other = right.get(name, _ABSENT)
-            if value is not other and not _is_same(value, other):
-                return False
-        return len(left) == len(right)
-    if type(left) is list:
-        for position, value in enumerate(left):
-            if position == len(right) or not _is_same(value, right[position]):
-                return False
-        return len(left) == len(right)
-    return bool(left == right)
 
 
 def _inner(body: Mapping[str, Any], place: str, *, copied: bool = False) -> tuple[Wire | None, str]:

@@ -8,7 +8,6 @@ from interlingua.adapters._failure_texts import bracketed, identity, place_of, t
 from interlingua.adapters._failures import Error, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _STATUSES: Final = {
     **failures.STATUSES,
@@ -20,12 +19,7 @@ _STATUSES: Final = {
 }
 
 
-def _by_word(words: Mapping[str, str]) -> dict[str, str]:
-    """A table from words to categories."""
-    return {word: category for category, group in words.items() for word in group.split()}
-
-
-_DECISIVE: Final = _by_word(
+_DECISIVE: Final = failures.by_word(
     {
         "context_overflow": """context_length_exceeded exceed_context_size_error too_many_prompt_tokens
             model_max_prompt_tokens_exceeded tokens_limit_reached""",
@@ -43,7 +37,7 @@ _DECISIVE: Final = _by_word(
 _DECISIVE.update({word: word for word in failures.GATEWAY_WORDS if word != "cancelled"})  # which has a status
 """Codes and types that say more than the status."""
 
-_WORDS: Final = _by_word(
+_WORDS: Final = failures.by_word(
     {
         "invalid_request": """invalid_request_error badrequesterror string_above_max_length invalid_prompt
             data_residency_mismatch invalid_image invalid_image_format invalid_base64_image invalid_image_url
@@ -252,16 +246,6 @@ _TYPES: Final = frozenset(("requests", "tokens", "timeout", "insufficient_quota"
 _FAMILY: Final = ("openai_chat", "openai_responses")
 
 
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which OpenAI would have told a canonical error, and what its wires cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error, hint=True, family=_FAMILY)
-
-
-def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The members of the error with which OpenAI would have told it inside a stream: message, type, param and code."""
-    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]["error"]
-
-
 def _compose(failure: WireError) -> Wire:
     status, kind, code = _WRITTEN.get(failure.category, (500, "server_error", "server_error"))
     param = None if failure.path is None else bracketed(failure.path)
@@ -274,3 +258,13 @@ def _compose(failure: WireError) -> Wire:
         code = failure.word
     inner = {"message": failure.text, "type": kind, "param": param, "code": code}
     return {"status": failure.status or status, "headers": headers, "body": {"error": inner}}
+
+
+to_wire_error: Final = failures.writer(_compose, error, hint=True, family=_FAMILY)
+_in_stream: Final = failures.in_stream(to_wire_error)
+
+
+def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
+    """The members of the error with which OpenAI would have told it inside a stream: message, type, param and code."""
+    members: Wire = _in_stream(failure, endpoint)["error"]
+    return members

@@ -90,16 +90,6 @@ def effort(value: Mapping[str, Any], writing: Target) -> str | None:
     return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
 
 
-def takes_reasoning(name: str, writing: Target) -> bool:
-    """Whether the provider and the model take settings of reasoning; reported when they do not."""
-    if not (writing.refuses(name) or writing.refuses("reasoning_effort", name)):
-        return True
-    unsupported = writing.dialect.get("unsupported", ())
-    code = "unsupported_field" if name in unsupported or "reasoning_effort" in unsupported else "unsupported_model"
-    writing.loss.drop((name,), code, "weakened", "the target takes no reasoning settings")
-    return False
-
-
 def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced: bool) -> str | None:
     """The form of answer to ask for; None when none can be. `enforced` says that there can be a schema.
 

@@ -79,7 +79,7 @@ def refuses_reasoning(value: Reasoning, capability: str, writing: Writing) -> bo
     """Whether the provider or the model takes no such settings, which is reported."""
     if not writing.refuses(capability, "reasoning"):
         return False
+    code = "unsupported_field" if capability in writing.dialect.get("unsupported", ()) else "unsupported_model"
     severity = "representation" if value.get("mode") == "disabled" else "weakened"
-    message = "the model takes no reasoning settings"
-    writing.loss.drop(("reasoning",), "unsupported_model", severity, message)
+    writing.loss.drop(("reasoning",), code, severity, "the target takes no reasoning settings")
     return True

@@ -7,6 +7,7 @@ of its provider; the wires with the most marks in a body are what it looks like.
 installed package brings: its bodies look like nothing.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 CANONICAL: Final = "canonical"
@@ -14,243 +15,105 @@ _KINDS: Final = frozenset(("type", "role", "object"))
 _DEEPEST: Final = 6
 _MOST: Final = 20  # elements of a list that are looked at
 
-_REQUESTS: Final[dict[str, frozenset[str]]] = {
-    CANONICAL: frozenset(
-        (
-            "system[].type",
-            "messages[].role=system",
-            "max_output_tokens",
-            "reasoning.effort",
-            "frequency_penalty",
-            "presence_penalty",
-            "parallel_tool_calls",
-            "top_k",
-            "system",
-            "system[].text",
-            "options",
-            "tool_choice.type",
-            "tools[].kind",
-            "response_format.schema",
-            "messages[].content[].type",
-            "messages[].content[].tool_use_id",
-            "messages[].content[].critical",
-            "messages[].content[].cache",
-            "messages[].content[].type=audio",
-            "messages[].content[].type=video",
-            "messages[].content[].type=custom",
-            "loss_policy",
-            "messages[].content[].source.kind",
-            "messages[].created_at",
-            "messages[].schema_version",
-            "messages[].session_id",
-            "messages[].metadata",
-            "messages[].content[].provider_state",
-            "messages[].content[].type=opaque",
-            "messages[].role=developer",
-            "messages[].role=tool",
-            "tools[].side_effects",
-            "tools[].input_schema",
-            "reasoning.mode",
-            "reasoning.budget_tokens",
-        )
-    ),
-    "anthropic_messages": frozenset(
-        (
-            "max_tokens",
-            "messages[].role=system",
-            "messages[].content[].type",
-            "messages[].content[].tool_use_id",
-            "tool_choice.type",
-            "tool_choice.disable_parallel_tool_use",
-            "system[].text",
-            "system[].type",
-            "anthropic_version",
-            "context_management",
-            "mcp_servers",
-            "messages[].content[].cache_control",
-            "messages[].content[].source.media_type",
-            "messages[].content[].source.type=base64",
-            "messages[].content[].source.type=url",
-            "messages[].content[].thinking",
-            "metadata.user_id",
-            "output_config",
-            "stop_sequences",
-            "system",
-            "thinking.type",
-            "tools[].cache_control",
-            "tools[].input_schema",
-            "top_k",
-        )
-    ),
-    "bedrock_converse": frozenset(
-        (
-            "messages[].role=system",
-            "additionalModelRequestFields",
-            "guardrailConfig",
-            "inferenceConfig",
-            "messages[].content[].cachePoint",
-            "messages[].content[].image.format",
-            "messages[].content[].reasoningContent",
-            "messages[].content[].toolResult",
-            "messages[].content[].toolUse",
-            "modelId",
-            "performanceConfig",
-            "system[].text",
-            "toolConfig",
-        )
-    ),
-    "cohere_chat": frozenset(
-        (
-            "citation_options",
-            "documents",
-            "frequency_penalty",
-            "k",
-            "max_tokens",
-            "messages[].citations",
-            "messages[].content[].document.data",
-            "messages[].content[].image_url",
-            "messages[].content[].thinking",
-            "messages[].content[].type",
-            "messages[].role=system",
-            "messages[].role=tool",
-            "messages[].tool_call_id",
-            "messages[].tool_calls[].function",
-            "messages[].tool_calls[].id",
-            "messages[].tool_plan",
-            "p",
-            "presence_penalty",
-            "response_format.json_schema",
-            "response_format.type=json_object",
-            "safety_mode",
-            "stop_sequences",
-            "strict_tools",
-            "thinking.token_budget",
-            "tool_choice=NONE",
-            "tool_choice=REQUIRED",
-            "tools[].function",
-        )
-    ),
-    "gemini_generate": frozenset(
-        (
-            "cachedContent",
-            "contents",
-            "contents[].parts",
-            "generationConfig",
-            "generation_config",
-            "safetySettings",
-            "systemInstruction",
-            "system_instruction",
-            "toolConfig.functionCallingConfig",
-            "tools[].functionDeclarations",
-        )
-    ),
-    "ollama_chat": frozenset(
-        (
-            "messages[].tool_calls[].id",
-            "messages[].tool_call_id",
-            "messages[].role=system",
-            "messages[].role=tool",
-            "tools[].function",
-            "messages[].tool_calls[].function",
-            "format",
-            "keep_alive",
-            "messages[].images",
-            "messages[].thinking",
-            "messages[].tool_name",
-            "options",
-            "think",
-        )
-    ),
-    "openai_chat": frozenset(
-        (
-            "max_tokens",
-            "messages[].content[].type",
-            "reasoning.effort",
-            "messages[].tool_calls[].function",
-            "tool_choice.type",
-            "tool_choice.function",
-            "response_format.type=json_object",
-            "messages[].content[].type=image_url",
-            "messages[].content[].type=file",
-            "frequency_penalty",
-            "logit_bias",
-            "max_completion_tokens",
-            "messages[].content[].image_url",
-            "messages[].content[].input_audio",
-            "messages[].role=developer",
-            "messages[].role=system",
-            "messages[].role=tool",
-            "messages[].tool_call_id",
-            "messages[].tool_calls[].id",
-            "parallel_tool_calls",
-            "presence_penalty",
-            "reasoning_effort",
-            "response_format.json_schema",
-            "stream_options",
-            "tools[].function",
-        )
-    ),
-    "openai_responses": frozenset(
-        (
-            "frequency_penalty",
-            "tool_choice.type",
-            "parallel_tool_calls",
-            "include",
-            "input",
-            "instructions",
-            "max_output_tokens",
-            "previous_response_id",
-            "reasoning.effort",
-            "text.format",
-            "text.verbosity",
-            "tools[].parameters",
-            "truncation",
-        )
-    ),
-}
 
-_RESPONSES: Final[dict[str, frozenset[str]]] = {
-    CANONICAL: frozenset(("finish_reason", "message.content[].type", "message.metadata", "message.schema_version")),
-    "anthropic_messages": frozenset(
-        (
-            "stop_reason",
-            "stop_sequence",
-            "type=message",
-            "usage.cache_creation_input_tokens",
-            "usage.cache_read_input_tokens",
-            "content[].type",
-        )
-    ),
-    "bedrock_converse": frozenset(("metrics.latencyMs", "output.message", "stopReason", "usage.inputTokens")),
-    "cohere_chat": frozenset(
-        ("finish_reason", "message.content[].type", "message.tool_plan", "usage.billed_units", "usage.tokens")
-    ),
-    "gemini_generate": frozenset(
-        ("candidates", "candidates[].content", "modelVersion", "promptFeedback", "responseId", "usageMetadata")
-    ),
-    "ollama_chat": frozenset(("done", "done_reason", "eval_count", "load_duration", "prompt_eval_count", "created_at")),
-    "openai_chat": frozenset(
-        ("choices", "choices[].message", "object=chat.completion", "system_fingerprint", "usage.prompt_tokens")
-    ),
-    "openai_responses": frozenset(
-        ("incomplete_details", "object=response", "output", "output[].type", "previous_response_id", "text.format")
-    ),
-}
+def _rows(words: Mapping[str, str]) -> dict[str, frozenset[str]]:
+    """The marks of wires, which are written as words."""
+    return {wire: frozenset(marks.split()) for wire, marks in words.items()}
 
-_STREAMS: Final[dict[str, frozenset[str]]] = {
-    CANONICAL: frozenset(("type=message_start", "type=block_start", "type=text_delta")),
-    "anthropic_messages": frozenset(
-        ("type=message_start", "message.stop_reason", "message.type=message", "delta.type")
-    ),
-    "cohere_chat": frozenset(("type=message-start", "delta.message", "type=content-start", "type=content-delta")),
-    "gemini_generate": _RESPONSES["gemini_generate"],
-    "ollama_chat": _RESPONSES["ollama_chat"],
-    "openai_chat": frozenset(("choices[].delta", "object=chat.completion.chunk", "choices")),
-    "openai_responses": frozenset(
-        ("response.object=response", "sequence_number", "type=response.created", "type=response.in_progress")
-    ),
-}
 
+_REQUESTS: Final = _rows(
+    {
+        CANONICAL: """
+            frequency_penalty loss_policy max_output_tokens messages[].content[].cache
+            messages[].content[].critical messages[].content[].provider_state messages[].content[].source.kind
+            messages[].content[].tool_use_id messages[].content[].type messages[].content[].type=audio
+            messages[].content[].type=custom messages[].content[].type=opaque messages[].content[].type=video
+            messages[].created_at messages[].metadata messages[].role=developer messages[].role=system
+            messages[].role=tool messages[].schema_version messages[].session_id options parallel_tool_calls
+            presence_penalty reasoning.budget_tokens reasoning.effort reasoning.mode response_format.schema
+            system system[].text system[].type tool_choice.type tools[].input_schema tools[].kind
+            tools[].side_effects top_k
+        """,
+        "anthropic_messages": """
+            anthropic_version context_management max_tokens mcp_servers messages[].content[].cache_control
+            messages[].content[].source.media_type messages[].content[].source.type=base64
+            messages[].content[].source.type=url messages[].content[].thinking messages[].content[].tool_use_id
+            messages[].content[].type messages[].role=system metadata.user_id output_config stop_sequences
+            system system[].text system[].type thinking.type tool_choice.disable_parallel_tool_use
+            tool_choice.type tools[].cache_control tools[].input_schema top_k
+        """,
+        "bedrock_converse": """
+            additionalModelRequestFields guardrailConfig inferenceConfig messages[].content[].cachePoint
+            messages[].content[].image.format messages[].content[].reasoningContent
+            messages[].content[].toolResult messages[].content[].toolUse messages[].role=system modelId
+            performanceConfig system[].text toolConfig
+        """,
+        "cohere_chat": """
+            citation_options documents frequency_penalty k max_tokens messages[].citations
+            messages[].content[].document.data messages[].content[].image_url messages[].content[].thinking
+            messages[].content[].type messages[].role=system messages[].role=tool messages[].tool_call_id
+            messages[].tool_calls[].function messages[].tool_calls[].id messages[].tool_plan p presence_penalty
+            response_format.json_schema response_format.type=json_object safety_mode stop_sequences strict_tools
+            thinking.token_budget tool_choice=NONE tool_choice=REQUIRED tools[].function
+        """,
+        "gemini_generate": """
+            cachedContent contents contents[].parts generationConfig generation_config safetySettings
+            systemInstruction system_instruction toolConfig.functionCallingConfig tools[].functionDeclarations
+        """,
+        "ollama_chat": """
+            format keep_alive messages[].images messages[].role=system messages[].role=tool messages[].thinking
+            messages[].tool_call_id messages[].tool_calls[].function messages[].tool_calls[].id
+            messages[].tool_name options think tools[].function
+        """,
+        "openai_chat": """
+            frequency_penalty logit_bias max_completion_tokens max_tokens messages[].content[].image_url
+            messages[].content[].input_audio messages[].content[].type messages[].content[].type=file
+            messages[].content[].type=image_url messages[].role=developer messages[].role=system
+            messages[].role=tool messages[].tool_call_id messages[].tool_calls[].function
+            messages[].tool_calls[].id parallel_tool_calls presence_penalty reasoning.effort reasoning_effort
+            response_format.json_schema response_format.type=json_object stream_options tool_choice.function
+            tool_choice.type tools[].function
+        """,
+        "openai_responses": """
+            frequency_penalty include input instructions max_output_tokens parallel_tool_calls
+            previous_response_id reasoning.effort text.format text.verbosity tool_choice.type tools[].parameters
+            truncation
+        """,
+    }
+)
+_OF_GEMINI: Final = "candidates candidates[].content modelVersion promptFeedback responseId usageMetadata"
+_OF_OLLAMA: Final = "created_at done done_reason eval_count load_duration prompt_eval_count"
+"""The marks of answers of wires whose streams consist of answers."""
+_RESPONSES: Final = _rows(
+    {
+        CANONICAL: "finish_reason message.content[].type message.metadata message.schema_version",
+        "anthropic_messages": """
+            content[].type stop_reason stop_sequence type=message usage.cache_creation_input_tokens
+            usage.cache_read_input_tokens
+        """,
+        "bedrock_converse": "metrics.latencyMs output.message stopReason usage.inputTokens",
+        "cohere_chat": "finish_reason message.content[].type message.tool_plan usage.billed_units usage.tokens",
+        "gemini_generate": _OF_GEMINI,
+        "ollama_chat": _OF_OLLAMA,
+        "openai_chat": "choices choices[].message object=chat.completion system_fingerprint usage.prompt_tokens",
+        "openai_responses": """
+            incomplete_details object=response output output[].type previous_response_id text.format
+        """,
+    }
+)
+_STREAMS: Final = _rows(
+    {
+        CANONICAL: "type=block_start type=message_start type=text_delta",
+        "anthropic_messages": "delta.type message.stop_reason message.type=message type=message_start",
+        "cohere_chat": "delta.message type=content-delta type=content-start type=message-start",
+        "gemini_generate": _OF_GEMINI,
+        "ollama_chat": _OF_OLLAMA,
+        "openai_chat": "choices choices[].delta object=chat.completion.chunk",
+        "openai_responses": """
+            response.object=response sequence_number type=response.created type=response.in_progress
+        """,
+    }
+)
 _ROWS: Final = {"request": _REQUESTS, "response": _RESPONSES, "stream": _STREAMS}
 
 

@@ -1,120 +1,96 @@
 """
-A value of a wire beside another: where they are spelt otherwise, and how one becomes the other again.
+A value of a wire beside another: where they differ, and how one becomes the other again.
 
-What came and what is written are compared place by place, by JSON Pointer. Of each place that differs is kept what stood there
-(`raw`) and an imprint of what is written there (`written`), or of the element of a list in which it stands; where something went
-from a list or was added to it, what stood `between` what is the same. It is put back where the same is written again. A list or an
-object for which nothing is written is put back `within` an object of which the same is written: it may say what that says.
+What came and what is written are compared place by place. Of each place that differs is kept, by JSON Pointer, one of these:
 
-What says the same in other letters is kept as a word, which needs no imprint: a lone text as a string or a list, base64 in another
-alphabet, a member under its `name` in snake_case. It is put back wherever something stands there. Null and false where nothing is
-written, neither there nor beside it, are put back where the same members stand (`beside`). None of it is put on what is opaque:
-another spelling of that is another value.
+- `raw`, what stood there (nothing, where it is missing), and `written`, an imprint of what is written instead: at the place, or of
+  the element of a list in which it stands, for an edit may put another one there. Of a list or an object for which nothing is
+  written, the imprint is of the object that held it, which may say what it says. It is put back where the same is written again.
+- `raw` alone: a value that says nothing beside what is written. It is put back where nothing stands.
+- a `word`, for the same in other letters: a lone text as a string or a list, base64 in another alphabet. It is put back wherever
+  something of the kind stands.
+- a `name`, which a member had in snake_case. It is put back wherever the member stands.
+
+None of it is put on what is opaque: another spelling of that is another value.
 """
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
+from interlingua.canonical import json
 from interlingua.canonical.loss import Path, parse_pointer, pointer
 
 Item = dict[str, Any]
 Spellings = dict[str, dict[str, Any]]
+"""By JSON Pointer, how that place came."""
+
 _ABSENT: Final = object()
+
+
+def imprint(value: Any) -> str:
+    """What a value is known by that would be too long to keep."""
+    if value is None or value is True or value is False:
+        return _CONSTANTS[value]
+    return hashlib.sha256(json.dumps_sorted(value)).hexdigest()[:16]
+
+
+_CONSTANTS: Final = {value: hashlib.sha256(json.dumps_sorted(value)).hexdigest()[:16] for value in (None, True, False)}
 
 
 # ---------------------------------------------------------------------------------------------- comparing
 
 
-def compared(raw: Any, written: Any) -> Spellings:
+def differences(raw: Any, written: Any) -> Spellings:
     """Where something is written otherwise than it came."""
     spellings: Spellings = {}
     _compare((), raw, written, _ABSENT, spellings)
     return spellings
 
 
-def _compare(path: Path, raw: Any, written: Any, anchor: Any, spellings: Spellings) -> None:
-    """Collects where something is written otherwise than it came; `anchor` is the element of a list in which that stands."""
+def are_same(raw: Any, written: Any) -> bool:
+    """Whether two values are one in JSON; true equals 1 in Python, and 1.0 does."""
+    return not differences(raw, written)
+
+
+def _compare(path: Path, raw: Any, written: Any, element: Any, spellings: Spellings) -> None:
+    """Collects where something is written otherwise than it came; `element` is that of a list in which it stands."""
     if raw is written:
         return
     if type(raw) is dict and type(written) is dict:
-        names = {}
-        silent = {}
-        added = len(written)
-        for name, value in raw.items():
-            there = written.get(name, _ABSENT)
-            first = name
-            if there is _ABSENT and (first := _in_camel_case(name, raw, written)) != name:
-                there = written[first]
-                names[first] = name
-            if there is not _ABSENT:
-                added -= 1
-            elif anchor is not _ABSENT and _has_no_effect(name, value, path):
-                silent[name] = value
-                continue
-            elif anchor is _ABSENT and value and (type(value) is list or type(value) is dict):
-                spellings[pointer((*path, name))] = {"raw": value, "within": imprint(written, "wire")}
-                continue
-            # most is the same: a text needs no call of its own
-            if value is not there and (type(value) is not str or value != there):
-                _compare((*path, first), value, there, anchor, spellings)
-            if first != name:
-                spellings.setdefault(pointer((*path, first)), {})["name"] = name
-        for name, value in silent.items():
-            # where a member is written that did not come, it may say what is null or false here
-            known_by = {"written": imprint(anchor, "wire")} if added else {"beside": _names(written)}
-            spellings[pointer((*path, name))] = {"raw": value, **known_by}
-        for name, value in written.items() if added else ():
-            if name in raw or name in names:
-                continue
-            if value is None and anchor is _ABSENT:
-                spellings[pointer((*path, name))] = {"word": ABSENT}
-            else:
-                spellings[pointer((*path, name))] = {"written": imprint(value if anchor is _ABSENT else anchor, "wire")}
+        _compare_members(path, _in_camel_case(path, raw, written, spellings), written, element, spellings)
     elif type(raw) is list and type(written) is list and len(raw) == len(written):
         for number, value in enumerate(raw):
             there = written[number]
             if value is not there:
-                _compare((*path, number), value, there, there if anchor is _ABSENT else anchor, spellings)
+                _compare((*path, number), value, there, there if element is _ABSENT else element, spellings)
     elif (word := _word(raw, written)) is not None:
-        spellings[pointer(path)] = {"word": word}
-        if word not in _WORDS:
-            for name, value in raw[0].items():
-                if name != "type" and name != "text":
-                    kept = spellings[pointer((*path, 0, name))] = {"raw": value}
-                    if anchor is not _ABSENT:
-                        kept["written"] = imprint(anchor, "wire")
-    elif type(raw) is list and type(written) is list and anchor is _ABSENT:
-        # some of it went or was added: what stands around that is the same
-        before = _alike(raw, written)
-        behind = _alike(raw[before:][::-1], written[before:][::-1])
-        spellings[pointer(path)] = {
-            "between": [before, behind],
-            "raw": raw[before : len(raw) - behind],
-            "written": imprint(written[before : len(written) - behind], "wire"),
-        }
+        spellings.setdefault(pointer(path), {})["word"] = word
     elif type(raw) is not type(written) or raw != written:
-        kept = spellings[pointer(path)] = {"raw": raw}
-        known = written if anchor is _ABSENT else anchor
-        if known is not _ABSENT:
-            kept["written"] = imprint(known, "wire")
+        known = imprint(written if element is _ABSENT else element)
+        spellings.setdefault(pointer(path), {}).update(raw=raw, written=known)
 
 
-def are_same(left: list[Any], right: list[Any]) -> bool:
-    spellings: Spellings = {}
-    _compare((), left, right, _ABSENT, spellings)
-    return not spellings
-
-
-def _alike(raw: list[Any], written: list[Any]) -> int:
-    """How many elements at the beginning of two lists are the same."""
-    number = 0
-    for one, other in zip(raw, written, strict=False):
-        if not are_same([one], [other]):
-            break
-        number += 1
-    return number
+def _compare_members(path: Path, raw: Item, written: Item, element: Any, spellings: Spellings) -> None:
+    added = [name for name in written if name not in raw]
+    for name, value in raw.items():
+        there = written.get(name, _ABSENT)
+        if there is not _ABSENT:
+            # most is the same: a text needs no call of its own
+            if value is not there and (type(value) is not str or value != there):
+                _compare((*path, name), value, there, element, spellings)
+        elif (
+            _has_no_effect(name, value, path) if element is not _ABSENT else not (value and type(value) in (dict, list))
+        ):
+            # where a member is written that did not come, it may say what is null or false here
+            known = {"written": imprint(element)} if added and element is not _ABSENT else {}
+            spellings[pointer((*path, name))] = {"raw": value, **known}
+        else:
+            known = {"written": imprint(written if element is _ABSENT else element)}
+            spellings[pointer((*path, name))] = {"raw": value, **known}
+    for name in added:
+        spellings[pointer((*path, name))] = {"written": imprint(written[name] if element is _ABSENT else element)}
 
 
 def _has_no_effect(name: str, value: Any, path: Path) -> bool:
@@ -126,45 +102,35 @@ def _has_no_effect(name: str, value: Any, path: Path) -> bool:
 
 
 def read_elements(
-    read: Callable[[Any, Any], Item], items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
+    read: Any, items: list[Any], reading: Any, member: str, silent: str, spellings: Spellings
 ) -> list[Item]:
     """The blocks of the elements of a list, each read without the member (`silent`) that says nothing beside its place: that is
-    kept with the places of the item whose `member` the list is. What is opaque is kept with it."""
+    kept with the spellings of the item whose `member` the list is. What is opaque is kept with it."""
     blocks: list[Item] = []
     for number, item in enumerate(items):
         if silent in item and _has_no_effect(silent, item[silent], (number,)):
-            without = {name: value for name, value in item.items() if name != silent}
-            block = read(without, reading)
+            block = read({name: value for name, value in item.items() if name != silent}, reading)
             if block["type"] == "opaque":
                 block["value"] = item
             else:
-                spellings[f"/{member}/{number}/{silent}"] = {"raw": item[silent], "beside": _names(without)}
+                spellings[f"/{member}/{number}/{silent}"] = {"raw": item[silent]}
         else:
             block = read(item, reading)
         blocks.append(block)
     return blocks
 
 
-def _names(item: Item) -> str:
-    return ",".join(sorted(item)) if len(item) > 1 else next(iter(item), "")
-
-
-def _in_camel_case(name: str, raw: Item, written: Item) -> str:
-    """The name under which a member that came in snake_case is written; the same name where it is not."""
-    first, *words = name.split("_")
-    found = first + "".join([word[:1].upper() + word[1:] for word in words])
-    return found if words and found in written and found not in raw else name
-
-
-def written_is(value: Any) -> str:
-    """What is kept of a place to tell that this is written there."""
-    short = type(value) is bool or type(value) is int or (type(value) is str and len(value) < 16)
-    return _written_word(value) if short else imprint(value, "wire")
-
-
-@lru_cache(maxsize=64, typed=True)
-def _written_word(value: int | str) -> str:
-    return imprint(value, "wire")
+def _in_camel_case(path: Path, raw: Item, written: Item, spellings: Spellings) -> Item:
+    """An object whose members have the names under which they are written; those in snake_case are kept."""
+    names: dict[str, str] = {}
+    for name in raw:
+        if "_" in name and name not in written:
+            first, *words = name.split("_")
+            found = first + "".join([word[:1].upper() + word[1:] for word in words])
+            if found in written and found not in raw:
+                names[name] = found
+                spellings[pointer((*path, found))] = {"name": name}
+    return {names.get(name, name): value for name, value in raw.items()} if names else raw
 
 
 # ---------------------------------------------------------------------------------------------- words
@@ -175,11 +141,9 @@ STRING: Final = "string"
 """One that came as a string."""
 _BASE64: Final = ("base64url", "base64url unpadded", "base64 unpadded")
 """Base64 that came in the other alphabet, or without its padding."""
-EMPTY: Final = "empty"
-"""An empty text that came where null is written."""
-ABSENT: Final = "absent"
-"""Nothing at all that came where null is written."""
-_WORDS: Final = (STRING, *_BASE64, EMPTY, ABSENT)
+_WORDS: Final = (STRING, *_BASE64)
+NULL: Final = imprint(None)
+"""What is known of a place where null is written."""
 
 
 def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
@@ -192,201 +156,126 @@ def lone_text(content: Any, kinds: Sequence[str] = (LIST,)) -> str | None:
 
 
 def _word(raw: Any, written: Any) -> str | None:
-    if type(written) is str and type(raw) is str:
-        if not len(written) - 3 < len(raw) <= len(written):
-            return None
-        return next((word for word in _BASE64 if raw != written and _in_form(word, written) == raw), None)
-    if type(written) is str and type(raw) is list:
-        if written and len(raw) == 1 and type(part := raw[0]) is dict and part.get("text") == written:
-            kind = part.get("type")
-            return kind if type(kind) is str and kind not in _WORDS else None
-        return None
     if type(raw) is str and type(written) is list:
         return STRING if lone_text(written) == raw else None
-    return EMPTY if raw == "" and written is None else None
+    if type(written) is not str or not written:
+        return None
+    words: Sequence[Any] = _BASE64 if type(raw) is str else ()
+    if type(raw) is list and len(raw) == 1 and type(raw[0]) is dict:
+        words = [raw[0].get("type")]
+    elif type(raw) is str and (raw == written or not len(written) - 3 < len(raw) <= len(written)):
+        return None
+    for word in words:
+        if type(word) is str and _in_form(word, written) == raw:
+            return word
+    return None
 
 
-def _in_form(word: str, content: Any) -> Any:
-    if word not in _WORDS:
-        return [{"type": word, "text": content}] if type(content) is str and content else content
-    if word in _BASE64:
-        if type(content) is not str:
-            return content
-        converted = content.replace("+", "-").replace("/", "_") if word.startswith("base64url") else content
-        return converted.rstrip("=") if word.endswith("unpadded") else converted
+def _in_form(word: str, value: Any) -> Any:
+    """A value in the form of a word."""
     if word == STRING:
-        text = lone_text(content)
-        return content if text is None else text
-    return content if content is not None else "" if word == EMPTY else _ABSENT
-
-
-def with_content(word: str, wire: Any) -> Any:
-    if type(wire) is not dict:
-        return wire
-    content = wire.get("content")
-    converted = _in_form(word, content)
-    if converted is content or "content" not in wire:
-        return wire
-    if converted is _ABSENT:
-        return {name: value for name, value in wire.items() if name != "content"}
-    return {**wire, "content": converted}
+        text = lone_text(value)
+        return value if text is None else text
+    if type(value) is not str or not value:
+        return value
+    if word not in _BASE64:
+        return [{"type": word, "text": value}]
+    data = value.replace("+", "-").replace("/", "_") if word.startswith("base64url") else value
+    return data.rstrip("=") if word.endswith("unpadded") else data
 
 
 # ---------------------------------------------------------------------------------------------- putting back
 
 
-def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> Any:
-    """What is written as it came; `opaque` are the values that may stand in it and are spelt in no way, since an edit may have put
-    one where something else stood."""
-    made = {**written} if type(written) is dict else written
-    named: list[list[str]] = []
-    last: Any = _ABSENT  # several places may stand in one element of a list
-    known: str | None = None
+def with_spellings(spellings: Spellings, written: Any, opaque: Sequence[Any] = ()) -> tuple[Any, bool]:
+    """What is written, with each place as it came where that still fits; and whether it did everywhere. `opaque` are values that
+    may stand in it, for an edit may have put one where something else stood."""
+    made = written.copy() if type(written) is dict else written
+    fits = True
+    names: list[tuple[Sequence[str], str]] = []
     for there, kept in spellings.items():
         steps = _steps(there)
-        if len(steps) == 1 and len(kept) == 1 and type(made) is dict and "name" not in kept:  # most places
-            _put_member(steps[0], kept, written, made)
+        if len(steps) == 1 and len(kept) == 1 and "raw" in kept:  # most spellings
+            if steps[0] not in written:
+                made[steps[0]] = kept["raw"]
             continue
         if opaque and _stands_in(opaque, written, steps):
             continue
-        if "beside" in kept:
-            holder = _value(written, steps[:-1])
-            if type(holder) is dict and steps[-1] not in holder and _names(holder) == kept["beside"]:
-                made = _with(made, steps, kept)
-            continue
-        if "within" in kept:
-            if _stands_within(kept, written, steps):
-                made = _with(made, steps, kept)
-            continue
-        if "between" in kept:
-            listed = _value(written, steps)
-            if _stands_between(kept, listed):
-                before, behind = kept["between"]
-                came = [*listed[:before], *kept["raw"], *listed[len(listed) - behind :]]
-                made = _with(made, steps, {"raw": came})
-            continue
         if "name" in kept:
-            named.append([*steps, kept["name"]])
+            names.append((steps, kept["name"]))
         if "word" in kept:
-            place = _value(written, steps)
-            value = place if place is _ABSENT else _in_form(kept["word"], place)
-            if value is not place:
-                made = _with(made, steps, {} if value is _ABSENT else {"raw": value})
-        elif "raw" in kept or "written" in kept:
-            anchor = _anchor(written, steps)
-            if anchor is not last:
-                last, known = anchor, None if anchor is _ABSENT else imprint(anchor, "wire")
-            if kept.get("written") == known:
-                made = _with(made, steps, kept)
-    if named:
-        for steps in sorted(named, key=len, reverse=True):  # a member before the object in which it stands
-            made = _renamed(made, steps)
-    return made
+            value = _value(written, steps)
+            if (converted := _in_form(kept["word"], value)) is not value:
+                made = _with(made, steps, converted)
+        elif "written" in kept:
+            known = _known(written, steps)
+            if known is not _ABSENT and kept["written"] == imprint(known):
+                made = _with(made, steps, kept.get("raw", _ABSENT))
+            else:
+                fits = False
+        elif "raw" in kept and _value(written, steps) is _ABSENT:
+            made = _with(made, steps, kept["raw"])
+    for place, name in reversed(names):  # a member before the object in which it stands
+        value = _value(made, place)
+        if value is not _ABSENT:
+            made = _with(_with(made, place, _ABSENT), [*place[:-1], name], value)
+    return made, fits
+
+
+_steps: Final = lru_cache(1024)(parse_pointer)
 
 
 def _stands_in(opaque: Sequence[Any], written: Any, steps: Sequence[str]) -> bool:
     """Whether a place is one within an opaque value."""
     for step in steps[:-1]:
         written = _value(written, (step,))
-        if written in opaque:
-            return True
+        for value in opaque:
+            if value is written:
+                return True
     return False
 
 
-def _put_member(name: str, kept: dict[str, Any], written: Item, made: Item) -> None:
-    """Puts a member of an item itself as it came: what stood where nothing is written, a word, or nothing at all."""
-    if "raw" in kept:
-        if name not in written:
-            made[name] = kept["raw"]
-    elif name in written:
-        now = written[name]
-        value = _in_form(kept["word"], now) if "word" in kept else _ABSENT
-        if value is not _ABSENT:
-            made[name] = value
-        elif "word" in kept or kept["written"] == written_is(now):
-            del made[name]
-
-
-def fits(spellings: Spellings, written: Any) -> bool:
-    """Whether all that is kept of an item may be put back: a report is of all that it says."""
-    for there, kept in spellings.items():
-        if "between" in kept:
-            if not _stands_between(kept, _value(written, _steps(there))):
-                return False
-        elif "within" in kept:
-            if not _stands_within(kept, written, _steps(there)):
-                return False
-        elif "word" not in kept and "beside" not in kept and ("raw" in kept or "written" in kept):
-            anchor = _anchor(written, _steps(there))
-            if kept.get("written") != (None if anchor is _ABSENT else imprint(anchor, "wire")):
-                return False
-    return True
-
-
-def _stands_within(kept: dict[str, Any], written: Any, steps: Sequence[str]) -> bool:
-    """Whether the same is written in the object in which something stood that is written nowhere."""
-    holder = _value(written, steps[:-1])
-    return type(holder) is dict and kept["within"] == imprint(holder, "wire")
-
-
-def _stands_between(kept: dict[str, Any], written: Any) -> bool:
-    """Whether the same stands in a list in the place of what went or was added there."""
-    before, behind = kept["between"]
-    if type(written) is not list or before + behind > len(written):
-        return False
-    fits: bool = kept["written"] == imprint(written[before : len(written) - behind], "wire")
-    return fits
-
-
-def _anchor(written: Any, steps: list[str]) -> Any:
-    """What is written at a place, or the element of a list in which it stands."""
+def _known(written: Any, steps: Sequence[str]) -> Any:
+    """By what a place is known: the element of a list in which it stands, what is written there, or the object that lacks it."""
     for step in steps:
+        inner = _value(written, (step,))
         if type(written) is list:
-            return written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
-        written = written.get(step, _ABSENT) if type(written) is dict else _ABSENT
+            return inner
+        if inner is _ABSENT:
+            return written
+        written = inner
     return written
 
 
 def _value(written: Any, steps: Sequence[str]) -> Any:
     """What is written at a place."""
-    try:
-        for step in steps:
-            written = written[int(step)] if type(written) is list else written[step]
-    except (KeyError, IndexError, TypeError, ValueError):
-        return _ABSENT
+    for step in steps:
+        if type(written) is dict:
+            written = written.get(step, _ABSENT)
+        elif type(written) is list:
+            written = written[int(step)] if step.isdecimal() and int(step) < len(written) else _ABSENT
+        else:
+            return _ABSENT
     return written
 
 
-_steps: Final = lru_cache(1024)(parse_pointer)
-
-
-def _renamed(value: Any, steps: list[str]) -> Any:
-    """A copy of a value in which the member at a place has the name that stands behind it."""
-    if len(steps) == 2:
-        known, name = steps
-        return {name if key == known else key: item for key, item in value.items()} if type(value) is dict else value
-    inner = _value(value, steps[:1])
-    return value if inner is _ABSENT else _with(value, steps[:1], {"raw": _renamed(inner, steps[1:])})
-
-
-def _with(value: Any, steps: Sequence[str], kept: dict[str, Any]) -> Any:
-    """A copy of a value in which something stands as it came; the same where it has no such place any more."""
+def _with(written: Any, steps: Sequence[str], value: Any) -> Any:
+    """A copy in which a value, or nothing, stands at a place; the same where there is no such place any more."""
     if not steps:
-        return kept["raw"]
-    if type(_value(value, steps[:-1])) not in (dict, list):
         return value
-    made: Any = value.copy()
-    here = made
-    *above, last = steps
-    for step in above:
-        name: Any = int(step) if type(here) is list else step
-        inner = here[name].copy()
-        here[name] = inner
-        here = inner
-    if type(here) is list:
-        here[int(last)] = kept["raw"]
-    elif "raw" in kept:
-        here[last] = kept["raw"]
+    if type(written) is list:
+        inner = _value(written, steps[:1])
+        if inner is _ABSENT:
+            return written
+        number = int(steps[0])
+        return [*written[:number], _with(inner, steps[1:], value), *written[number + 1 :]]
+    if type(written) is not dict or (len(steps) > 1 and steps[0] not in written):
+        return written
+    made = written.copy()
+    if len(steps) > 1:
+        made[steps[0]] = _with(written[steps[0]], steps[1:], value)
+    elif value is _ABSENT:
+        made.pop(steps[0], None)
     else:
-        here.pop(last, None)
+        made[steps[0]] = value
     return made

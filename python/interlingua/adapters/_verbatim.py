@@ -3,32 +3,25 @@ Items of a wire as they came: messages, tools, answers.
 
 A reader says what an item means, a writer how that is said; neither asks how it was spelt, nor whether it was odd. When items
 were read, they are written once. Where they come out otherwise than they came in, that is kept in the `encoding` of the canonical
-item (`came`): by JSON Pointer, what stood there, and an imprint of what is written there. Where something is reported of the
-item, what is written does not tell all that it says: an imprint of item and report is kept, too.
+item (`came`): how the places that differ came (`spellings`), in an item of this `role`. Where something is reported of the item, what is
+written does not tell all that it says: an imprint of item and report is kept, too (`reported`).
 
 When the item is written again, what comes out as it did then is put back as it came, and what was reported is taken back. What
 an edit changed comes out otherwise, and is left so. Why: spec/decisions/0048-as-it-came.md.
 
 One item of the wire may hold several canonical ones, or the other way round, and a writer may join what came apart. Items that
 belong together so are a group; one that is not of one item on each side is kept whole (`whole`), with an imprint of each item
-that is written in its place.
+that is written in its place. What is kept stands in the first canonical item that is written; `before` and `past` count those of
+the group around it.
 """
 
 import re
 from collections.abc import Collection, Sequence
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._kit import within
-from interlingua.adapters._spelling import (
-    Item,
-    Spellings,
-    are_same,
-    compared,
-    fits,
-    with_content,
-    with_spellings,
-)
+from interlingua.adapters._spelling import Item, Spellings, are_same, differences, imprint, with_spellings
+from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss
 
@@ -36,6 +29,7 @@ Positions = Sequence[Sequence[int]]
 """For each item of a list on the wire, the positions of the canonical ones that it holds, in order."""
 
 CAME: Final = "came"
+_NOTHING: Final[Item] = {}
 
 
 def may_differ(unusual: bool) -> bool:
@@ -44,210 +38,69 @@ def may_differ(unusual: bool) -> bool:
     return unusual
 
 
-class Items:
-    """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
-    is, when they are no list there.
-
-    `loss` holds what was reported when they were written. Not `with_odd`: what was reported stays repaired. `joined`: what is
-    written of several of them is put back place by place, whatever else is said there. `by_role`: only in a message of the role
-    that it had then.
-    """
-
-    def __init__(
-        self,
-        items: list[Item],
-        place: str,
-        endpoint: Endpoint,
-        loss: Loss,
-        places: Sequence[str] | None = None,
-        *,
-        with_odd: bool = True,
-        joined: bool = False,
-        by_role: bool = False,
-    ) -> None:
-        self.items = items
-        self.place = place
-        self.places = places
-        self.endpoint = endpoint
-        self.loss = loss
-        self.with_odd = with_odd
-        self.joined = joined
-        self.by_role = by_role
-
-    def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
-        """The items as they came; `of` tells which of them each of the `written` ones says.
-
-        `read` are those of a body that was just read, one for each item: what of them is written otherwise is kept then.
-        """
-        if read is None:
-            return self.put_back(written, of)
-        self.keep(read, [(position,) for position in range(len(self.items))], written, of)
-        return written
-
-    def keep(self, raws: list[Any], made: Positions, written: list[Any], of: Positions) -> None:
-        """Keeps of items that were just read what is written otherwise than it came.
-
-        `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
-        """
-        for first, past, home, came, of_group in _groups(raws, made, written, of):
-            kept: dict[str, Any] = {}
-            if len(came) == len(of_group) == 1:
-                kept = _kept(compared(came[0], of_group[0]), of_group[0]["role"] if self.by_role else None)
-            elif not are_same(came, of_group):
-                kept["whole"] = came
-                kept["written"] = [imprint(one, "wire") for one in of_group]
-            if kept and first < past:
-                reported = self._reported(first, past)
-                if past > home + 1 and (reported or not self.joined or "whole" in kept):
-                    kept["past"] = past - home
-                if home > first:
-                    kept["before"] = home - first
-                _keep_report(kept, self.items[first:past], reported)
-                _encoding(self.items[home], self.endpoint)[CAME] = kept
-
-    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
-        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
-        if not came_otherwise(self.items):
-            return written
-        if not written:
-            return self._vanished()
-        found: list[Any] = []
-        at = 0
-        while at < len(written):
-            positions = of[at]
-            came = self._came(positions[0]) if positions and positions[0] not in apart else None
-            if came is None:
-                found.append(written[at])
-                at += 1
-            elif "whole" in came:
-                past = at + (len(came["written"]) or 1)
-                whole = self._group(came, positions[0], written[at:past], of[at:past])
-                found += [written[at]] if whole is None else whole
-                at = at + 1 if whole is None else past
-            else:
-                found.append(self._one(came, positions, written[at]))
-                at += 1
-        return found
-
-    def _vanished(self) -> list[Any]:
-        """Items of which nothing is written, as they came."""
-        for position in range(len(self.items)):
-            came = self._came(position)
-            if came is not None and came.get("written") == []:
-                return self._group(came, position, [], ()) or []
-        return []
-
-    def _came(self, position: int) -> dict[str, Any] | None:
-        item = self.items[position]
-        return came_of(item, self.endpoint) if "provider_state" in item else None
-
-    def _one(self, came: dict[str, Any], positions: Sequence[int], wire: Any) -> Any:
-        """What is written of one item of the wire, as it came."""
-        first = positions[0]
-        if len(positions) > 1 and "spelt" in came and not self.joined and came.get("past", 1) <= max(positions) - first:
-            return wire  # more is said in its place than was then
-        if "role" in came and not _has_its_role(came, wire):
-            return wire
-        if "reported" in came and "spelt" in came and not fits(came["spelt"], wire):
-            return wire
-        if (self.loss.entries or "reported" in came) and not self._is_reported(came, first):
-            return wire
-        return _with_spellings(came, [self.items[position] for position in positions], wire)
-
-    def _group(self, came: dict[str, Any], home: int, of_group: list[Any], of: Positions) -> list[Any] | None:
-        """A group as it came; None where it is written otherwise, or something else stands in its place."""
-        first, past = home - came.get("before", 0), home + came.get("past", 1)
-        for positions in of:
-            if positions and not first <= min(positions) <= max(positions) < past:
-                return None
-        if came["written"] != [imprint(one, "wire") for one in of_group] or not self._is_reported(came, home):
-            return None
-        return list(came["whole"])
-
-    def _is_reported(self, came: dict[str, Any], home: int) -> bool:
-        """Whether the same is reported as when the item was read; it is taken back then."""
-        if "reported" in came and not self.with_odd:
-            return False
-        first, past = home - came.get("before", 0), home + came.get("past", 1)
-        return first >= 0 and _retract(came, self.items[first:past], self._reported(first, past), self.loss)
-
-    def _reported(self, first: int, past: int) -> list[Entry]:
-        if not self.loss.entries:
-            return []
-        if self.places is not None:
-            within = tuple(f"{place}/" for place in self.places[first:past])
-        else:
-            within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
-        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
-        return [
-            entry
-            for entry in self.loss.entries
-            if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
-        ]
+# ---------------------------------------------------------------------------------------------- one item
 
 
-def came_otherwise(items: list[Item]) -> bool:
-    """Whether anything is kept of how items came."""
-    for item in items:
-        state: Item | None = item.get("provider_state")
-        if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
-            return True
-    return False
+def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, role: str = "") -> None:
+    """Keeps of an item that was just read what is known to be written otherwise than it came, without a comparison. `role` is
+    that of a message on the wire."""
+    if spellings:
+        _keep(item, {"spellings": spellings, "role": role} if role else {"spellings": spellings}, endpoint)
 
 
 def keep_item(
-    item: Item,
-    raw: Any,
-    written: Any,
-    endpoint: Endpoint,
-    reported: list[Entry],
-    says: Item | None = None,
-    kept_as: str = CAME,
-    *,
-    by_role: bool = False,
+    item: Item, raw: Any, written: Any, endpoint: Endpoint, reported: list[Entry], says: Item | None = None
 ) -> None:
     """Keeps of an item that was just read what is written otherwise than it came; `reported` is what is reported of it.
 
-    `says` is what of the item the report is about, where that is not all of it; `kept_as` tells two items of a wire apart that
-    one canonical item says; `by_role` as of `Items`.
+    `says` is what of the item the report is about, where that is not all of it.
     """
-    if kept := _kept(compared(raw, written), written["role"] if by_role else None):
-        _keep_report(kept, [item if says is None else says], reported)
-        _encoding(item, endpoint)[kept_as] = kept
+    if spellings := differences(raw, written):
+        came = _came(spellings, item, written)
+        if reported:
+            came["reported"] = _imprint_of([item if says is None else says], reported)
+        _keep(item, came, endpoint)
 
 
 def put_back_item(
-    item: Item,
-    written: Any,
-    endpoint: Endpoint,
-    reported: list[Entry],
-    loss: Loss,
-    says: Item | None = None,
-    kept_as: str = CAME,
+    item: Item, written: Any, endpoint: Endpoint, reported: list[Entry], loss: Loss, says: Item | None = None
 ) -> Any:
     """An item as it came, as far as it is written as it was then."""
-    came = came_of(item, endpoint, kept_as)
-    if came is None or not _has_its_role(came, written):
-        return written
-    if "reported" in came and "spelt" in came and not fits(came["spelt"], written):
-        return written
-    if (reported or "reported" in came) and not _retract(came, [item if says is None else says], reported, loss):
-        return written
-    return _with_spellings(came, [item], written)
+    came = came_of(item, endpoint)
+    return written if came is None else _put_back(came, [item], written, reported, loss, says)
 
 
-def _with_spellings(came: dict[str, Any], items: list[Item], written: Any) -> Any:
+def _came(spellings: Spellings, item: Item, written: Item) -> Item:
+    """How an item came; a message of another role has other members."""
+    return (
+        {"spellings": spellings, "role": written["role"]}
+        if "role" in item and "role" in written
+        else {"spellings": spellings}
+    )
+
+
+def _keep(item: Item, came: Item, endpoint: Endpoint) -> None:
+    if "provider_state" not in item:
+        item["provider_state"] = endpoint.state()
+    item["provider_state"].setdefault("encoding", {})[CAME] = came
+
+
+def _put_back(
+    came: Item, items: list[Item], written: Any, reported: list[Entry], loss: Loss, says: Item | None = None
+) -> Any:
     """What is written of items as it came."""
-    if "content" in came:
-        return with_content(came["content"], written)
-    spellings: Spellings = came["spelt"]
+    if "role" in came and came["role"] != written.get("role"):
+        return written
     opaque: list[Any] = []
-    for there in spellings:
+    for there in came["spellings"]:
         if there.count("/") > 1:  # only within a member there may be what is opaque
             for item in items:
                 _find_opaque(item, opaque)
             break
-    return with_spellings(spellings, written, opaque)
+    made, fits = with_spellings(came["spellings"], written, opaque)
+    if not fits and "reported" in came:  # which is of all that an item says
+        return written
+    return made if _retract(came, items if says is None else [says], reported, loss) else written
 
 
 def _find_opaque(item: Item, found: list[Any]) -> None:
@@ -261,35 +114,13 @@ def _find_opaque(item: Item, found: list[Any]) -> None:
             _find_opaque(block, found)
 
 
-def _kept(spellings: Spellings, role: str | None) -> dict[str, Any]:
-    """How one item came, where it came otherwise; a message of another `role` has other members."""
-    if len(spellings) == 1 and (word := spellings.get("/content", _NOTHING).get("word")) is not None:
-        return {"content": word}
-    return {} if not spellings else {"spelt": spellings} if role is None else {"spelt": spellings, "role": role}
+# ---------------------------------------------------------------------------------------------- what is reported of it
 
 
-def _has_its_role(came: dict[str, Any], written: Any) -> bool:
-    return "role" not in came or came["role"] == written.get("role")
-
-
-_NOTHING: Final[Item] = {}
-
-
-def _encoding(item: Item, endpoint: Endpoint) -> Item:
-    if "provider_state" not in item:
-        item["provider_state"] = endpoint.state()
-    encoding: Item = item["provider_state"].setdefault("encoding", {})
-    return encoding
-
-
-def _keep_report(kept: dict[str, Any], items: list[Item], reported: list[Entry]) -> None:
-    if reported:
-        kept["reported"] = _imprint_of(items, reported)
-
-
-def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], loss: Loss) -> bool:
+def _retract(came: Item, items: list[Item], reported: list[Entry], loss: Loss) -> bool:
+    """Takes back what is reported of items that are put back; False where it is something else than when they were read."""
     if "reported" not in came:
-        return all(entry["code"] != "filler" for entry in reported)  # words that were never there are spelt in no way
+        return all(entry["code"] != "filler" for entry in reported)  # words that never came had no spelling
     if came["reported"] != _imprint_of(items, reported):
         return False
     loss.entries[:] = [entry for entry in loss.entries if entry not in reported]
@@ -298,18 +129,16 @@ def _retract(came: dict[str, Any], items: list[Item], reported: list[Entry], los
 
 def _imprint_of(items: list[Item], reported: list[Entry]) -> str:
     """What items and their report are known by: the place of an item does not matter, and wording is free."""
-    imprints = [imprint(_meaning(item), "item") for item in items]
-    return imprint(
-        [
-            *imprints,
-            *(
-                {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
-                | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
-                for entry in reported
-            ),
-        ],
-        "report",
-    )
+    entries = [
+        {name: value for name, value in entry.items() if name not in ("path", "to", "message")}
+        | {"path": _OF_AN_ITEM.sub("", entry["path"], 1)}
+        for entry in reported
+    ]
+    return imprint([[_meaning(item) for item in items], entries])
+
+
+_OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
+"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
 
 
 def _meaning(value: Any) -> Any:
@@ -326,20 +155,133 @@ def _meaning(value: Any) -> Any:
 
 _STATE: Final = frozenset(("provider_state",))
 _GIVEN: Final = ("id", "signature", "fields")
-_BESIDE: Final = _STATE | {
-    "metadata",
-    "id",
-    "session_id",
-    "created_at",
-    "schema_version",
-    "priority",
-    "critical",
-    "extra",
-}
+_BESIDE: Final = _STATE.union("metadata id session_id created_at schema_version priority critical extra".split())
 
 
-_OF_AN_ITEM: Final = re.compile(r"/(?:messages/\d+|tools/\d+|(?:alternatives/\d+/)?message)")
-"""The beginning of the place of what is reported of a message or a tool, in a request or an answer."""
+# ---------------------------------------------------------------------------------------------- a list of items
+
+
+class Items:
+    """A list of canonical items, as `place` in the report names it, and how each is written; `places` tell where each of them
+    is, when they are no list there.
+
+    A provider takes the odd items of a request in that request alone (`in_request`), and those of its answers in any.
+    """
+
+    def __init__(self, items: list[Item], place: str, writing: Writing, places: Sequence[str] | None = None) -> None:
+        self.items = items
+        self.place = place
+        self.places = places
+        self.endpoint = writing.endpoint
+        self.loss = writing.loss
+        self.in_request = "messages" in writing.source
+        self.same_origin = writing.same_origin
+
+    def settled(self, written: list[Any], of: Positions, read: list[Any] | None = None) -> list[Any]:
+        """The items as they came; `of` tells which of them each of the `written` ones says.
+
+        `read` are those of a body that was just read, one for each item: what of them is written otherwise is kept then.
+        """
+        if read is None:
+            return self.put_back(written, of)
+        self.keep(read, [(position,) for position in range(len(self.items))], written, of)
+        return written
+
+    def keep(self, raws: list[Any], made: Positions, written: list[Any], of: Positions) -> None:
+        """Keeps of items that were just read what is written otherwise than it came.
+
+        `made` tells which items were read from each of the `raws`, `of` which of them each of the `written` ones says.
+        """
+        for first, past, home, raw, now in _groups(raws, made, written, of):
+            came: Item = {}
+            if len(raw) == len(now) == 1:
+                if spellings := differences(raw[0], now[0]):
+                    came = _came(spellings, self.items[home], now[0])
+            elif not are_same(raw, now):
+                came = {"whole": raw, "written": [imprint(one) for one in now]}
+            if came and first < past:
+                reported = self._reported(first, past)
+                if reported:
+                    came["reported"] = _imprint_of(self.items[first:past], reported)
+                    if self.in_request:
+                        came["in_request"] = True
+                if past > home + 1 and (reported or "whole" in came):
+                    came["past"] = past - home
+                if home > first and (reported or "whole" in came):
+                    came["before"] = home - first
+                _keep(self.items[home], came, self.endpoint)
+
+    def put_back(self, written: list[Any], of: Positions, apart: Collection[int] = ()) -> list[Any]:
+        """The items as they came, as far as they are written as they were then; not those at the positions `apart`."""
+        if not came_otherwise(self.items):
+            return written
+        if not written:
+            return self._vanished()
+        found: list[Any] = []
+        at = 0
+        while at < len(written):
+            home = of[at][0] if of[at] else -1
+            came = came_of(self.items[home], self.endpoint) if home >= 0 and home not in apart else None
+            past = at + 1
+            if came is None:
+                found.append(written[at])
+            elif "spellings" in came:
+                found.append(self._one(came, of[at], written[at]))
+            else:
+                past = at + (len(came["written"]) or 1)
+                whole = self._group(came, home, written[at:past], of[at:past])
+                past = at + 1 if whole is None else past
+                found += [written[at]] if whole is None else whole
+            at = past
+        return found
+
+    def _vanished(self) -> list[Any]:
+        """Items of which nothing is written, as they came."""
+        for position, item in enumerate(self.items):
+            came = came_of(item, self.endpoint)
+            if came is not None and came.get("written") == []:
+                return self._group(came, position, [], ()) or []
+        return []
+
+    def _one(self, came: Item, positions: Sequence[int], wire: Any) -> Any:
+        """What is written of one item of the wire, as it came."""
+        first, past = self._range(came, positions[0])
+        if first < 0:
+            return wire
+        reported = self._reported(first, past)
+        if "reported" in came:
+            return _put_back(came, self.items[first:past], wire, reported, self.loss)
+        return _put_back(came, [self.items[position] for position in positions], wire, reported, self.loss)
+
+    def _group(self, came: Item, home: int, now: list[Any], of: Positions) -> list[Any] | None:
+        """A group as it came; None where it is written otherwise, or something else stands in its place."""
+        first, past = self._range(came, home)
+        for positions in of:
+            if positions and not first <= min(positions) <= max(positions) < past:
+                return None
+        if first < 0 or came["written"] != [imprint(one) for one in now]:
+            return None
+        known = _retract(came, self.items[first:past], self._reported(first, past), self.loss)
+        return list(came["whole"]) if known else None
+
+    def _range(self, came: Item, home: int) -> tuple[int, int]:
+        """The items of which one is kept, or a group; the first is less than zero where that is not to be put back."""
+        taken = self.same_origin or "in_request" not in came
+        return home - came.get("before", 0) if taken else -1, home + came.get("past", 1)
+
+    def _reported(self, first: int, past: int) -> list[Entry]:
+        if not self.loss.entries:
+            return []
+        if self.places is not None:
+            within = tuple(f"{place}/" for place in self.places[first:past])
+        else:
+            within = tuple(f"/{self.place}/{position}/" for position in range(first, past))
+        # that an item as a whole stands elsewhere is nothing of the item, but what stands in its place is
+        return [
+            entry
+            for entry in self.loss.entries
+            if (f"{entry['path']}/" if entry["op"] != "move" or "value" in entry else entry["path"]).startswith(within)
+        ]
 
 
 _Group = tuple[int, int, int, list[Any], list[Any]]
@@ -349,11 +291,11 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
     """What belongs together: the first canonical item, the one past the last, and the first one that is written; what came, and
     what is written."""
     if len(raws) == len(written) and _are_paired(made) and _are_paired(of):
-        return [(position, position + 1, position, [raws[position]], [item]) for position, item in enumerate(written)]
+        return [(position, position + 1, position, [raws[position]], [now]) for position, now in enumerate(written)]
     groups: list[_Group] = []
     left = right = 0
     while left < len(raws) or right < len(written):
-        came, item = [], []
+        came, now = [], []
         first = past = home = -1
         grew = True
         while grew:
@@ -366,17 +308,16 @@ def _groups(raws: list[Any], made: Positions, written: list[Any], of: Positions)
             while right < len(written) and (first < 0 or not of[right] or min(of[right]) < past):
                 first, past = _with_positions(first, past, of[right])
                 home = min(of[right]) if home < 0 and of[right] else home
-                item.append(written[right])
+                now.append(written[right])
                 right += 1
                 grew = True
-        first, past = max(first, 0), max(past, 0)
-        group = (first, past, home, came, item)
+        group = (max(first, 0), max(past, 0), home, came, now)
         # what vanished belongs to what stands behind it, what was added to what stands before it
         groups.append(_joined(groups.pop(), group) if groups and not (came and groups[-1][4]) else group)
     if len(groups) > 1 and not groups[-1][4]:  # nothing stands behind it
         last = groups.pop()
         groups.append(_joined(groups.pop(), last))
-    return [(max(first, 0), max(past, 0), max(home, first, 0), came, item) for first, past, home, came, item in groups]
+    return [(first, past, max(home, first), came, now) for first, past, home, came, now in groups]
 
 
 def _are_paired(positions: Positions) -> bool:
@@ -389,9 +330,8 @@ def _are_paired(positions: Positions) -> bool:
 
 def _joined(before: _Group, behind: _Group) -> _Group:
     """Two neighbouring groups as one."""
-    first = before[0] if before[0] >= 0 else behind[0]
     home = before[2] if before[2] >= 0 else behind[2]
-    return first, max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
+    return before[0], max(before[1], behind[1]), home, before[3] + behind[3], before[4] + behind[4]
 
 
 def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[int, int]:
@@ -400,45 +340,38 @@ def _with_positions(first: int, past: int, positions: Sequence[int]) -> tuple[in
     return min(positions) if first < 0 else min(first, *positions), max(past, max(positions) + 1)
 
 
-def holds_only_encoding(item: Item) -> bool:
-    """Whether the provider state of an item says how it came, and nothing more."""
-    state: Item = item.get("provider_state") or _NOTHING
-    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_ENCODING)
+# ---------------------------------------------------------------------------------------------- what is kept
 
 
-_CAME_ALONE: Final = {CAME}
-_OF_ENCODING: Final = frozenset(("adapter", "provider", "origin", "encoding"))
-
-
-def came_of(item: Item, endpoint: Endpoint, kept_as: str = CAME) -> dict[str, Any] | None:
+def came_of(item: Item, endpoint: Endpoint) -> Item | None:
     """What is kept of how an item came."""
     state: Item | None = item.get("provider_state")
     if state is None or not (encoding := state.get("encoding")) or not endpoint.owns(state):
         return None
-    found: dict[str, Any] | None = encoding.get(kept_as)
+    found: Item | None = encoding.get(CAME)
     return found
+
+
+def came_otherwise(items: list[Item]) -> bool:
+    """Whether anything is kept of how items came."""
+    for item in items:
+        state: Item | None = item.get("provider_state")
+        if state is not None and (encoding := state.get("encoding")) and CAME in encoding:
+            return True
+    return False
 
 
 def is_imprinted(item: Item, endpoint: Endpoint) -> bool:
     """Whether more of an item is put back than words and what says nothing."""
     came = came_of(item, endpoint)
-    if came is None:
-        return False
-    spellings: Spellings = came.get("spelt") or {}
-    return "whole" in came or any("written" in kept or "within" in kept for kept in spellings.values())
+    return came is not None and ("whole" in came or any("written" in kept for kept in came["spellings"].values()))
 
 
-def keep_spellings(item: Item, spellings: Spellings, endpoint: Endpoint, *, by_role: bool = False) -> None:
-    """Keeps of an item that was just read what is known to be written otherwise than it came, which needs no comparison: of a
-    place in which nothing is written a `raw` value that says nothing, of any other a `word`, or what is `written` there."""
-    if spellings:
-        _encoding(item, endpoint)[CAME] = _kept(spellings, item["role"] if by_role else None)
+def holds_only_encoding(item: Item) -> bool:
+    """Whether the provider state of an item says how it came, and nothing more."""
+    state: Item = item.get("provider_state") or _NOTHING
+    return state.get("encoding", _NOTHING).keys() == _CAME_ALONE and within(state, _OF_SPELLING)
 
 
-def keep_nothing(item: Item, place: str, raw: Any, endpoint: Endpoint, *, beside: str = "", items: int = 1) -> None:
-    """Keeps that something stood where nothing is written, which needs no comparison; `beside` are the names that are written
-    there, in a list, and `items` how many canonical ones the item of the wire holds."""
-    came = _encoding(item, endpoint).setdefault(CAME, {})
-    came.setdefault("spelt", {})[place] = {"raw": raw, "beside": beside} if beside else {"raw": raw}
-    if items > 1:
-        came["past"] = items
+_CAME_ALONE: Final = {CAME}
+_OF_SPELLING: Final = frozenset(("adapter", "provider", "origin", "encoding"))

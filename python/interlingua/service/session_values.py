@@ -1,5 +1,6 @@
 """Sessions on the wire of gRPC: what comes in a call as plain data, and what is kept as messages."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -182,11 +183,17 @@ def appended(stored: Appended, *, as_json: bool) -> messages.AppendMessagesRespo
     return answer
 
 
-def event(value: Data, *, as_json: bool) -> messages.GenerateInSessionResponse:
-    """An event of an answer as a message."""
-    if as_json:
-        return messages.GenerateInSessionResponse(event_json=text(value))
-    return messages.GenerateInSessionResponse(event=convert.to_proto(types.StreamEvent, value))
+def piece(events: Sequence[Data], request: messages.GenerateInSessionRequest) -> messages.GenerateInSessionResponse:
+    """Events of an answer as one message, in the form that was asked for; only batched ones are several."""
+    message = messages.GenerateInSessionResponse()
+    for event in events:
+        if not request.json_output:
+            convert.fill(message.events.events.add() if request.batched else message.event, event)
+        elif request.batched:
+            message.events.events_json.append(text(event))
+        else:
+            message.event_json = text(event)
+    return message
 
 
 def watched(one: Watched, *, as_json: bool) -> messages.WatchSessionResponse:

@@ -198,19 +198,26 @@ class SessionServicer:
         self, answer: SessionStream, request: messages.GenerateInSessionRequest
     ) -> AsyncGenerator[Answer]:
         """The events of an answer that fit into messages. One that ends with an event that does not is stored all the same."""
-        async for event in answer:
-            if request.buffered and not any(buffered([event])):
-                continue
-            if event["type"] == "error":
-                event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
-            piece = values.event(event, as_json=request.json_output)
-            try:
-                yield self.fitting(piece)
-            except MessageTooLarge as problem:
-                if event["type"] in _LAST:
-                    problem.usage = (event.get("response") or {}).get("usage")
-                    yield values.event(_without_response(event, problem), as_json=request.json_output)
-                    raise problem from None
+        async for events in answer.arriving():
+            if request.buffered:
+                events = list(buffered(events))
+            if request.batched and len(events) > 1:
+                try:
+                    yield self.fitting(values.piece(events, request))
+                except MessageTooLarge:
+                    pass  # some may fit by themselves
+                else:
+                    continue
+            for event in events:
+                if event["type"] == "error":
+                    event = {**event, "error": shown(event["error"], include_raw=request.include_raw)}
+                try:
+                    yield self.fitting(values.piece([event], request))
+                except MessageTooLarge as problem:
+                    if event["type"] in _LAST:
+                        problem.usage = (event.get("response") or {}).get("usage")
+                        yield values.piece([_without_response(event, problem)], request)
+                        raise problem from None
 
     # ---------------------------------------------------------------------------------------------- models
 

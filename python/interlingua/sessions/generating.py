@@ -7,7 +7,7 @@ Whatever happens, the turn is ended with what there is; only a process that dies
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -293,11 +293,17 @@ class SessionStream(Pulled):
         self._stream: Stream | None = None
         self._stopped: Literal["cancelled", "shutdown"] | None = None
         self._ended = False
-        self._events = self._run()
+        self._arriving = self._run()
+        self._events = self._one_by_one()
+
+    def arriving(self) -> AsyncIterator[list[Event]]:
+        """The events as they arrive, instead, in lists that are never empty (`Stream.arriving`); the last one is alone."""
+        return self._arriving
 
     async def aclose(self) -> None:
         """Gives up what has not been read; what has arrived is stored as `cancelled`. Any number of times."""
         await self._events.aclose()
+        await self._arriving.aclose()
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
         """Stops the answer, from any task (`Stream.cancel`). Any number of times."""
@@ -305,18 +311,23 @@ class SessionStream(Pulled):
         if self._stream is not None:
             self._stream.cancel(reason)
 
-    async def _run(self) -> AsyncGenerator[Event, None]:
+    async def _one_by_one(self) -> AsyncGenerator[Event, None]:
+        async for events in self._arriving:
+            for event in events:
+                yield event
+
+    async def _run(self) -> AsyncGenerator[list[Event], None]:
         held = await self._generating.hold(self._drafts, self._key)
         if not isinstance(held, Turn):
             self.response = held
-            yield {"type": "message_complete", "message_id": held["message"]["id"], "response": dict(held)}
+            yield [{"type": "message_complete", "message_id": held["message"]["id"], "response": dict(held)}]
             return
         arrived = Arrived()
         keeper = Keeper(self._generating, held, arrived)
         try:
-            async with aclosing(self._answer(held, keeper, arrived)) as events:
-                async for event in events:
-                    yield event
+            async with aclosing(self._answer(held, keeper, arrived)) as answer:
+                async for events in answer:
+                    yield events
         except BaseException as problem:
             await keeper.stop()
             if keeper.lost is not None:
@@ -328,7 +339,7 @@ class SessionStream(Pulled):
             await keeper.stop()
             self._generating.sessions.forget(held.turn_id)
 
-    async def _answer(self, turn: Turn, keeper: Keeper, arrived: Arrived) -> AsyncGenerator[Event, None]:
+    async def _answer(self, turn: Turn, keeper: Keeper, arrived: Arrived) -> AsyncGenerator[list[Event], None]:
         generating = self._generating
         choice = await generating.choose(turn)
         self._stream = generating.sessions.client.stream(
@@ -345,16 +356,19 @@ class SessionStream(Pulled):
             keeper.stream = stream
             if self._stopped is not None:
                 stream.cancel(self._stopped)
-            async for event in stream:
+            async for together in stream.arriving():
                 if keeper.lost is not None:
                     raise keeper.lost
-                event = generating.names.event(event)
-                keeper.model = event.get("model") or keeper.model
-                if event["type"] in ("message_complete", "error"):
-                    event = await self._last(turn, keeper, event)
-                else:
+                events = [generating.names.event(event) for event in together]
+                last = events.pop() if events[-1]["type"] in ("message_complete", "error") else None
+                for event in events:
+                    keeper.model = event.get("model") or keeper.model
                     arrived.feed(event)
-                yield event
+                if events:  # they do not wait until the answer is stored
+                    yield events
+                if last is not None:
+                    keeper.model = last.get("model") or keeper.model
+                    yield [await self._last(turn, keeper, last)]
 
     async def _last(self, turn: Turn, keeper: Keeper, event: Event) -> Event:
         """The last event: the turn is ended before anybody is told of it, so that what is told is stored."""

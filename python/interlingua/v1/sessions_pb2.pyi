@@ -174,7 +174,7 @@ class AppendMessagesResponse(_message.Message):
     def __init__(self, messages: _Optional[_Iterable[_Union[_types_pb2.Message, _Mapping]]] = ..., messages_json: _Optional[_Iterable[str]] = ..., revision: _Optional[int] = ..., already_stored: _Optional[bool] = ...) -> None: ...
 
 class GenerateInSessionRequest(_message.Message):
-    __slots__ = ("session_id", "request", "request_json", "client_key", "json_output", "buffered", "include_raw")
+    __slots__ = ("session_id", "request", "request_json", "client_key", "json_output", "buffered", "include_raw", "batched")
     SESSION_ID_FIELD_NUMBER: _ClassVar[int]
     REQUEST_FIELD_NUMBER: _ClassVar[int]
     REQUEST_JSON_FIELD_NUMBER: _ClassVar[int]
@@ -182,6 +182,7 @@ class GenerateInSessionRequest(_message.Message):
     JSON_OUTPUT_FIELD_NUMBER: _ClassVar[int]
     BUFFERED_FIELD_NUMBER: _ClassVar[int]
     INCLUDE_RAW_FIELD_NUMBER: _ClassVar[int]
+    BATCHED_FIELD_NUMBER: _ClassVar[int]
     session_id: str
     request: _types_pb2.Request
     request_json: str
@@ -189,15 +190,18 @@ class GenerateInSessionRequest(_message.Message):
     json_output: bool
     buffered: bool
     include_raw: bool
-    def __init__(self, session_id: _Optional[str] = ..., request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., client_key: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., include_raw: _Optional[bool] = ...) -> None: ...
+    batched: bool
+    def __init__(self, session_id: _Optional[str] = ..., request: _Optional[_Union[_types_pb2.Request, _Mapping]] = ..., request_json: _Optional[str] = ..., client_key: _Optional[str] = ..., json_output: _Optional[bool] = ..., buffered: _Optional[bool] = ..., include_raw: _Optional[bool] = ..., batched: _Optional[bool] = ...) -> None: ...
 
 class GenerateInSessionResponse(_message.Message):
-    __slots__ = ("event", "event_json")
+    __slots__ = ("event", "event_json", "events")
     EVENT_FIELD_NUMBER: _ClassVar[int]
     EVENT_JSON_FIELD_NUMBER: _ClassVar[int]
+    EVENTS_FIELD_NUMBER: _ClassVar[int]
     event: _types_pb2.StreamEvent
     event_json: str
-    def __init__(self, event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ...) -> None: ...
+    events: _service_pb2.Events
+    def __init__(self, event: _Optional[_Union[_types_pb2.StreamEvent, _Mapping]] = ..., event_json: _Optional[str] = ..., events: _Optional[_Union[_service_pb2.Events, _Mapping]] = ...) -> None: ...
 
 class SwapModelRequest(_message.Message):
     __slots__ = ("session_id", "model", "members_json")

@@ -101,7 +101,7 @@ fn words_of(item: &EnumDescriptorProto) -> String {
 }
 
 /// Methods that stand in client.rs, for they do more than to call.
-const BY_HAND: [&str; 1] = ["GenerateStream"];
+const BY_HAND: [&str; 2] = ["GenerateStream", "GenerateInSession"];
 
 /// The methods of the service, each with its comment in proto/ and with errors of this crate.
 fn methods_of(file: &FileDescriptorProto) -> String {

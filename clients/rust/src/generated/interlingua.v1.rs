@@ -3754,6 +3754,9 @@ pub struct GenerateInSessionRequest {
     /// Whether an error comes with the body of the provider's answer in `raw`, as far as there is room.
     #[prost(bool, tag = "7")]
     pub include_raw: bool,
+    /// Whether events that arrived together are given in one message. It costs less for both sides; the events are the same.
+    #[prost(bool, tag = "8")]
+    pub batched: bool,
     /// What is said now, and how it is answered: the `messages` are appended first, all else (tools, limits, …) is for this
     /// answer. `model` stands over the session's own for this answer. No messages: the conversation is answered as it is.
     #[prost(oneof = "generate_in_session_request::Conversation", tags = "2, 3")]
@@ -3776,21 +3779,24 @@ pub mod generate_in_session_request {
 /// The next event of the answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GenerateInSessionResponse {
-    /// The event.
-    #[prost(oneof = "generate_in_session_response::Piece", tags = "1, 2")]
+    /// The piece.
+    #[prost(oneof = "generate_in_session_response::Piece", tags = "1, 2, 3")]
     pub piece: ::core::option::Option<generate_in_session_response::Piece>,
 }
 /// Nested message and enum types in `GenerateInSessionResponse`.
 pub mod generate_in_session_response {
-    /// The event.
+    /// The piece.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Piece {
-        /// The event.
+        /// The next event.
         #[prost(message, tag = "1")]
         Event(super::StreamEvent),
-        /// The event as JSON text. (x-json: object)
+        /// The next event as JSON text. (x-json: object)
         #[prost(string, tag = "2")]
         EventJson(::prost::alloc::string::String),
+        /// The next events, one or more, when the request says `batched`; as JSON text, when it asks for that.
+        #[prost(message, tag = "3")]
+        Events(super::Events),
     }
 }
 /// Which model shall answer.
@@ -5579,14 +5585,6 @@ impl crate::Client {
     pub async fn append_messages(&self, request: impl tonic::IntoRequest<AppendMessagesRequest>) -> Result<AppendMessagesResponse, crate::Error> {
         let answer = self.sessions().append_messages(request).await?.into_inner();
         Ok(answer)
-    }
-    /// Appends what is said, if anything is, and gives the model's answer as events, as they arrive; it is appended too.
-    ///
-    /// The last event is message_complete or error, and comes when the answer is stored. An answer that is cancelled or
-    /// broken off is stored with status `cancelled` or `error` and what had arrived.
-    pub async fn generate_in_session(&self, request: impl tonic::IntoRequest<GenerateInSessionRequest>) -> Result<crate::Pieces<GenerateInSessionResponse>, crate::Error> {
-        let answer = self.sessions().generate_in_session(request).await?.into_inner();
-        Ok(crate::Pieces::new(answer))
     }
     /// Lets another model answer from now on, or, while a turn goes on, from the next turn on.
     ///

@@ -5,13 +5,26 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.turns import is_thinking
 from interlingua.adapters._claude.values import ASSISTANT, Item
-from interlingua.adapters._reasoning import nearest
+from interlingua.adapters._reasoning import nearest, report_members
+from interlingua.adapters._writing import Writing
 
 Reasoning = dict[str, Any]
 
 EFFORTS: Final = ("low", "medium", "high", "xhigh", "max")
 _BUDGETS: Final = {"low": 2048, "medium": 8192, "high": 16384, "xhigh": 24576, "max": 32768}
 _MIN_BUDGET: Final = 1024
+
+
+def chosen(
+    reasoning: Reasoning, limit: int | None, modes: tuple[str, ...], forced: bool, body: Item, writing: Writing
+) -> Reasoning:
+    """What the model takes of a wish for reasoning beside the messages of the body, and a call that is `forced`; what becomes
+    of the wish is reported."""
+    taken, code = fitted(reasoning, limit, modes, writing.known("reasoning")), "reasoning_mapped"
+    if "budget_tokens" in taken and refuses_budget(forced, body.get("messages") or []):
+        taken, code = {name: value for name, value in taken.items() if name == "effort"}, "combination"
+    report_members(reasoning, taken, writing, code)
+    return taken
 
 
 def fitted(

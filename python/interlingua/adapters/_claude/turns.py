@@ -63,7 +63,7 @@ def messages_from_wire(
         else:
             messages.append({"role": role, "content": blocks})
         if reading.spellings:
-            _keep_spellings(messages[first], reading)
+            _keep_spellings(messages[first], reading, role)
         if role == SYSTEM:
             note(messages[first], "in_messages", reading.state)
         if not blocks or (reading.open if role == USER else role == SYSTEM or blocks[-1]["type"] in THINKING_TYPES):
@@ -84,8 +84,8 @@ def messages_from_wire(
 _ROLES: Final = (USER, ASSISTANT, SYSTEM)
 
 
-def _keep_spellings(message: Item, reading: Reading) -> None:
-    keep_spellings(message, reading.spellings, reading.endpoint)
+def _keep_spellings(message: Item, reading: Reading, role: str = "") -> None:
+    keep_spellings(message, reading.spellings, reading.endpoint, role)
     reading.spellings = {}
 
 
@@ -114,7 +114,7 @@ class Read(NamedTuple):
     any; its turns, and the position of the message with which each of these begins."""
 
     offered: list[Any]
-    tools: list[tuple[int, ...]]
+    tools: Sequence[Sequence[int]]
     system: Any
     turns: list[Item]
     starts: list[int]
@@ -125,7 +125,7 @@ def settled_tools(wires: list[Item], of: Sequence[Sequence[int]], writing: Writi
     tools: list[Item] = writing.source.get("tools") or []
     if read is None and not any("provider_state" in tool for tool in tools):
         return wires
-    items = Items(tools, "tools", writing.endpoint, writing.loss, with_odd=writing.same_origin)
+    items = Items(tools, "tools", writing)
     if read is None:
         return items.put_back(wires, of)
     items.keep(read.offered, read.tools, wires, of)
@@ -222,7 +222,7 @@ class Turns(_turns.Turns[W]):
         messages, writing = self.messages, self.writing
         if read is None and not any("provider_state" in message for message in messages):
             return
-        items = Items(messages, "messages", writing.endpoint, writing.loss, with_odd=writing.same_origin, joined=True)
+        items = Items(messages, "messages", writing)
         if self.first:
             system = {"content": body["system"]} if "system" in body else {}
             of = [range(self.first)]

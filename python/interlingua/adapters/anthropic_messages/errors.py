@@ -10,25 +10,28 @@ from interlingua.adapters._failure_texts import identity, place_before, text_of,
 from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _OVERFLOW: Final = re.compile(
     r"prompt is too long|exceed(s|ed)? (the )?context|context (window|limit)|input is too long", re.IGNORECASE
 )
 _BILLING: Final = re.compile(r"credit balance is too low", re.IGNORECASE)
 _FILTERED: Final = re.compile(r"blocked by content filtering|content filtering policy", re.IGNORECASE)
+_TYPES: Final = {
+    "invalid_request_error": "invalid_request unsupported loss_refused no_candidate context_overflow content_filter",
+    "authentication_error": "authentication",
+    "permission_error": "permission",
+    "billing_error": "billing",
+    "not_found_error": "not_found",
+    "rate_limit_error": "rate_limit",
+    "timeout_error": "timeout",
+    "overloaded_error": "overloaded",
+    "api_error": "server_error cancelled network invalid_response stream_truncated other",
+}
+"""The types of errors: as which category each is read, which is the first of those that are written so."""
 _VOCABULARY: Final = Vocabulary(
     words={
-        "invalid_request_error": "invalid_request",
-        "authentication_error": "authentication",
-        "permission_error": "permission",
-        "billing_error": "billing",
-        "not_found_error": "not_found",
+        **{kind: categories.split()[0] for kind, categories in _TYPES.items()},
         "request_too_large": "invalid_request",
-        "rate_limit_error": "rate_limit",
-        "timeout_error": "timeout",
-        "api_error": "server_error",
-        "overloaded_error": "overloaded",
         **aws.CATEGORIES,
     },
     statuses={**failures.STATUSES, 422: "invalid_request", 529: "overloaded"},
@@ -90,41 +93,12 @@ def _gateway_word(body: Any) -> str | None:
 
 # ---------------------------------------------------------------------------------------------------- to the wire
 
-_WRITTEN: Final[dict[str, tuple[int, str]]] = {
-    "invalid_request": (400, "invalid_request_error"),
-    "unsupported": (400, "invalid_request_error"),
-    "loss_refused": (400, "invalid_request_error"),
-    "no_candidate": (400, "invalid_request_error"),
-    "context_overflow": (400, "invalid_request_error"),
-    "content_filter": (400, "invalid_request_error"),
-    "authentication": (401, "authentication_error"),
-    "billing": (402, "billing_error"),
-    "permission": (403, "permission_error"),
-    "not_found": (404, "not_found_error"),
-    "rate_limit": (429, "rate_limit_error"),
-    "cancelled": (499, "api_error"),
-    "timeout": (504, "timeout_error"),
-    "overloaded": (529, "overloaded_error"),
-    "server_error": (500, "api_error"),
-    "network": (502, "api_error"),
-    "invalid_response": (502, "api_error"),
-    "stream_truncated": (502, "api_error"),
-    "other": (500, "api_error"),
-}
-
-
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error, hint=True)
-
-
-def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The body with which this provider would have told it inside a stream."""
-    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
+_WRITTEN: Final = failures.by_word(_TYPES)
+_STATUSES: Final = {**failures.WRITTEN_STATUSES, "unsupported": 400, "other": 500, "overloaded": 529}
 
 
 def _compose(failure: WireError) -> Wire:
-    status, kind = _WRITTEN.get(failure.category, (500, "api_error"))
+    kind = _WRITTEN.get(failure.category, "api_error")
     is_exception = failure.word is not None and failure.word.lower() in aws.CATEGORIES  # Bedrock names it in a header
     if failure.word is not None and not is_exception:
         kind = failure.word
@@ -137,4 +111,9 @@ def _compose(failure: WireError) -> Wire:
         body["request_id"] = headers["request-id"] = failure.request_id
     if is_exception and failure.word is not None:
         headers["x-amzn-errortype"] = failure.word
-    return {"status": failure.status or status, "headers": headers, "body": body}
+    status = failure.status or _STATUSES.get(failure.category, 500)
+    return {"status": status, "headers": headers, "body": body}
+
+
+to_wire_error: Final = failures.writer(_compose, error, hint=True)
+error_in_stream: Final = failures.in_stream(to_wire_error)

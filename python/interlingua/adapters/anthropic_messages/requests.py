@@ -24,12 +24,11 @@ from interlingua.adapters._members import (
     model_to_wire,
     one_of,
     read_model,
-    whole,
     within_limit,
     wrong_member,
 )
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import report_members, wish
+from interlingua.adapters._reasoning import wish
 from interlingua.adapters._requests import (
     Table,
     body_of,
@@ -126,11 +125,6 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _without_nulls(value: Any) -> Any:
     return {member: item for member, item in value.items() if item is not None} if type(value) is dict else value
-
-
-def _budget_from_wire(value: Any) -> dict[str, Any] | None:
-    budget = whole(value)
-    return None if budget is None or budget < 0 else {"budget_tokens": budget}
 
 
 def _format_from_wire(value: Any) -> dict[str, Any] | None:
@@ -342,17 +336,11 @@ def _betas_to_wire(encoding: Mapping[str, Any], body: Wire, writing: Writing) ->
 
 def _reasoning(reasoning: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes `thinking` and `output_config.effort`; what is fitted to the model or the request is reported."""
-    code = "reasoning_mapped"
-    known = writing.known("reasoning")
     # between tools reasoning has the budget of many answers, where it was asked for so
     between = writing.same_origin and body.get("tools")
-    limit = None if between else body.get("max_tokens", known.get("max_output_tokens"))
-    chosen = claude.fitted(reasoning, limit, MODES, known)
+    limit = None if between else body.get("max_tokens", writing.known("reasoning").get("max_output_tokens"))
     forced = body.get("tool_choice", {}).get("type") in ("any", "tool")
-    if chosen.get("mode") == "enabled" and claude.refuses_budget(forced, body["messages"]):
-        chosen = {name: value for name, value in chosen.items() if name == "effort"}
-        code = "combination"
-    report_members(reasoning, chosen, writing, code)
+    chosen = claude.chosen(reasoning, limit, MODES, forced, body, writing)
     thinking = {name: chosen[member] for name, member in _THINKING if member in chosen}
     if thinking:
         body["thinking"] = thinking
@@ -425,7 +413,7 @@ _ROWS: Final[Rows] = {
     "thinking": Row(
         {
             "type": Row(Kind.TEXT, REASONING, parse=wish("mode")),
-            "budget_tokens": Row(Kind.COUNT, REASONING, parse=_budget_from_wire),
+            "budget_tokens": Row(Kind.COUNT, REASONING, parse=wish("budget_tokens")),
             "display": Row(Kind.TEXT, REASONING, parse=wish("display")),
         },
         plain=_is_adaptive,

@@ -10,7 +10,6 @@ from interlingua.adapters._failure_texts import identity, text_of, word_of
 from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _OVERFLOW: Final = re.compile(
     r"input is too long|too many (input )?tokens|tokens exceed|prompt is too long|context (window|length|limit)",
@@ -104,19 +103,6 @@ _STREAMED: Final = frozenset(
 """The exceptions that the service model has inside a stream."""
 
 
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error)
-
-
-def to_wire_exception(failure: Error, endpoint: Endpoint) -> tuple[str, Wire]:
-    """The same inside a stream: the name of the exception, and its payload."""
-    wire, _ = to_wire_error(failures.in_stream(failure), endpoint)
-    name = wire["headers"].get("x-amzn-errortype", "")
-    name = name if name in _STREAMED else "ModelStreamErrorException"
-    return name[:1].lower() + name[1:], wire["body"]
-
-
 def _compose(failure: WireError) -> Wire:
     status, name = _WRITTEN.get(failure.category, (500, "InternalServerException"))
     if failure.word is not None:
@@ -128,3 +114,14 @@ def _compose(failure: WireError) -> Wire:
         headers["x-amzn-requestid"] = failure.request_id
     body = {"message": _VOCABULARY.begun(failure)}
     return {"status": failure.status or status, "headers": headers, "body": body}
+
+
+to_wire_error: Final = failures.writer(_compose, error)
+
+
+def to_wire_exception(failure: Error, endpoint: Endpoint) -> tuple[str, Wire]:
+    """The same inside a stream: the name of the exception, and its payload."""
+    wire, _ = to_wire_error(failures.without_status(failure), endpoint)
+    name = wire["headers"].get("x-amzn-errortype", "")
+    name = name if name in _STREAMED else "ModelStreamErrorException"
+    return name[:1].lower() + name[1:], wire["body"]

@@ -99,24 +99,17 @@ def _thinking_from_wire(value: Any) -> Reasoning | None:
 def _reasoning_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the additional fields of the model, and the effort; what is fitted to the model or the request is reported."""
     reasoning: Reasoning = request["reasoning"]
-    spellings = (
-        writing.encoding.get("thinking") if writing.same_model else writing.endpoint.dialect.get("reasoning_control")
-    )
-    code = "reasoning_mapped"
-    if spellings == NOVA:
+    control = writing.encoding.get("thinking") if writing.same_model else writing.dialect.get("reasoning_control")
+    if control == NOVA:
         chosen = _fitted_nova(reasoning)
+        report_members(reasoning, chosen, writing)
     else:
-        chosen = claude.fitted(reasoning, request.get("max_output_tokens"), MODES, writing.known("reasoning"))
-    forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
-    if "budget_tokens" in chosen and claude.refuses_budget(forced, body.get("messages") or []):
-        chosen = {name: value for name, value in chosen.items() if name == "effort"}
-        code = "combination"
-    report_members(reasoning, chosen, writing, code)
-    members = _NOVA if spellings == NOVA else _THINKING
-    wished = {name: chosen[member] for name, member in members if chosen.get(member) is not None}
-    if wished:
-        put(body, _ADDITIONAL, spellings if spellings in (NOVA, "reasoning_config") else "thinking", wished)
-    if spellings != NOVA and "effort" in chosen:
+        forced = not (body.get("toolConfig") or {}).get("toolChoice", {}).keys().isdisjoint(("any", "tool"))
+        chosen = claude.chosen(reasoning, request.get("max_output_tokens"), MODES, forced, body, writing)
+    members = _NOVA if control == NOVA else _THINKING
+    if wished := {name: chosen[member] for name, member in members if chosen.get(member) is not None}:
+        put(body, _ADDITIONAL, control if control in (NOVA, "reasoning_config") else "thinking", wished)
+    if control != NOVA and "effort" in chosen:
         put(body, "outputConfig", "effort", chosen["effort"])
 
 

@@ -9,7 +9,6 @@ from interlingua.adapters._failure_texts import identity, text_of
 from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _TOO_LONG: Final = "TOO_MANY_TOKENS"
 _TOO_LONG_TEXT: Final = "too many tokens"
@@ -42,17 +41,6 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 # ---------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error)
-
-
-def error_in_stream(failure: Error, endpoint: Endpoint) -> str:
-    """The text with which this provider would have told it inside a stream."""
-    body = to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
-    return _VOCABULARY.marked(failure["category"], text_of(body)) or text_of(body)
-
-
 def _compose(failure: WireError) -> Wire:
     is_overflow = failure.category == "context_overflow"  # which has a word, and needs none in the text
     body: Wire = {"message": failure.text if is_overflow else _VOCABULARY.begun(failure)}
@@ -62,3 +50,13 @@ def _compose(failure: WireError) -> Wire:
         body["error_type"] = word
     status = failure.status or _WRITTEN.get(failure.category, 500)
     return {"status": status, "headers": failures.wait_headers(failure.retry_after, exact=False), "body": body}
+
+
+to_wire_error: Final = failures.writer(_compose, error)
+_in_stream: Final = failures.in_stream(to_wire_error)
+
+
+def error_in_stream(failure: Error, endpoint: Endpoint) -> str:
+    """The text with which this provider would have told it inside a stream."""
+    text = text_of(_in_stream(failure, endpoint))
+    return _VOCABULARY.marked(failure["category"], text) or text

@@ -85,7 +85,7 @@ def message_from_wire(message: Wire, reading: Reading, *, answer: bool = False) 
         read["provider_state"] = reading.endpoint.state(fields=fields)
     if lone_text(content):
         spellings["/content"] = {"word": LIST}
-    keep_spellings(read, spellings, reading.endpoint)
+    keep_spellings(read, spellings, reading.endpoint, role)
     reading.unusual = reading.unusual or (answer and bool(spellings))
     return read
 
@@ -182,7 +182,7 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     if writing.documents:
         _documents_to_wire(messages, body, writing)
     before = len(wires) - len(order)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    items = Items(messages, "messages", writing)
     wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
     report_moves(order, messages, writing)
 

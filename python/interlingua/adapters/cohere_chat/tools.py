@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._free_text import call_as_arguments
 from interlingua.adapters._items import (
     Item,
@@ -20,6 +19,7 @@ from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import OF_OPAQUE, report_beside
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._schema import demanded
+from interlingua.adapters._spelling import imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -99,7 +99,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
         return tool_from_wire(definition, writing.reader())
 
     written, of = write_tools(request, writing, write, seen, offered)
-    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    written = Items(tools, "tools", writing).settled(written, of, read)
     if written:
         body["tools"] = written
         if strict:
@@ -122,7 +122,7 @@ def _can_be_strict(tools: list[Tool], writing: Writing) -> bool:
 
 def imprint_of_schema(tool: Tool) -> str:
     """What the schema of a tool is known by that was read where schemas are enforced."""
-    return imprint(tool.get("input_schema"), "strict")
+    return imprint(tool.get("input_schema"))
 
 
 _MOST_PROPERTIES: Final = 200

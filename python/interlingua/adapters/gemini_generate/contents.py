@@ -14,7 +14,7 @@ from interlingua.adapters._media import KINDS
 from interlingua.adapters._order import INSTRUCTIONS, Order, are_paired
 from interlingua.adapters._requests import unmeasured
 from interlingua.adapters._turns import FILLER, Turns, messages_of, user_messages
-from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_nothing
+from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_spellings
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     SYSTEM,
@@ -47,16 +47,15 @@ def system_from_wire(content: Any, reading: Reading) -> Message:
     if len(content) > 1:
         _keep_fields(message, content, reading)
         if "role" in content:  # which many clients say, though there is but one
-            keep_nothing(message, "/role", content["role"], reading.endpoint)
-    _keep_silent(message, 1, reading)
+            reading.silent["/role"] = {"raw": content["role"]}
+    _keep_silent(message, "", reading)
     return message
 
 
-def _keep_silent(message: Message, messages: int, reading: Reading) -> None:
-    """Keeps which parts were said to be no thoughts."""
-    for position, members in reading.silent:
-        keep_nothing(message, f"/parts/{position}/thought", False, reading.endpoint, beside=members, items=messages)
-    reading.silent.clear()
+def _keep_silent(message: Message, role: str, reading: Reading) -> None:
+    """Keeps what was said beside the parts of a content, or in them, that says nothing."""
+    keep_spellings(message, reading.silent, reading.endpoint, role)
+    reading.silent = {}
 
 
 def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Message]) -> list[int]:
@@ -95,7 +94,7 @@ def contents_from_wire(contents: list[Any], reading: Reading, messages: list[Mes
         if len(content) > 2 or role is None:
             _keep_fields(messages[first], content, reading)
         if reading.silent:
-            _keep_silent(messages[first], len(messages) - first, reading)
+            _keep_silent(messages[first], MODEL if role == MODEL else USER, reading)
     return starts
 
 
@@ -158,7 +157,7 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     messages: list[Message] = request["messages"]
     contents = _Contents(messages, writing)
     contents.write_leading(request, body)
-    items = Items(messages, "messages", writing.endpoint, writing.loss)
+    items = Items(messages, "messages", writing)
     if contents.first and not request.get("system") and (read is not None or "provider_state" in messages[0]):
         _settle_leading(items, body, contents.first, read)
     entries_before = [*writing.loss.entries]
@@ -192,11 +191,11 @@ def contents_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
 def _settle_leading(items: Items, body: Wire, count: int, read: Read | None) -> None:
     """Puts the instructions back as they came; keeps those that were just read."""
     of = [range(count)]
-    written: Wire | None = body.get("systemInstruction")
+    written = [body["systemInstruction"]] if "systemInstruction" in body else []
     if read is not None:
-        items.keep([read.instructions], of, [written], of)
-    elif found := items.put_back([written], of)[0]:
-        body["systemInstruction"] = found
+        items.keep([read.instructions], of, written, of[: len(written)])
+    elif found := items.put_back(written, of[: len(written)]):
+        body["systemInstruction"] = found[0]
 
 
 class _Contents(Turns[Writing]):
@@ -288,18 +287,18 @@ class _Contents(Turns[Writing]):
 
     def otherwise(self) -> set[int]:
         """The messages of contents that may have come with results which do not say by name or id whose they are."""
+        endpoint = self.writing.endpoint
         return {
-            position
-            for position in self.order
-            if self.messages[position]["role"] != "assistant"
-            and is_imprinted(self.messages[position], self.writing.endpoint)
+            at
+            for at in self.order
+            if self.messages[at]["role"] != "assistant" and is_imprinted(self.messages[at], endpoint)
         }
 
     def may_pair_otherwise(self) -> bool:
         """Whether results may be read as those of other calls where contents were put back."""
         if not isinstance(self.order, range):
             return self.writing.same_origin
-        return any(self.messages[position]["role"] == "tool" for position in self.order) and bool(self.otherwise())
+        return any(message["role"] == "tool" for message in self.messages) and bool(self.otherwise())
 
     def are_paired(self, wires: list[Wire]) -> bool:
         """Whether results are read as those of their calls: many say so by place alone, which an edit changes."""

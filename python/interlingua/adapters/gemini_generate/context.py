@@ -10,6 +10,7 @@ from interlingua.adapters import _reading, _turns
 from interlingua.adapters._as_read import RESULT_MEDIA
 from interlingua.adapters._items import ABSENT, Member
 from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
+from interlingua.adapters._spelling import Spellings
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
@@ -23,17 +24,18 @@ class Reading(_reading.Reading):
     """What a reader carries on this wire besides.
 
     `offered` are the positions of the tools that each item of the wire holds.
-    `silent` are the parts of the latest content that were said to be no thoughts, which goes without saying: position and members.
-    `unsigned`: a step of the current turn begins with a call that has no signature.
+    `silent` is what came with the latest content and goes without saying, as that a part is no thought.
+    `unsigned`: a step of the current turn begins with a call that has no signature. `model` is the one that is asked, if known.
     """
 
-    __slots__ = ("offered", "silent", "unsigned")
+    __slots__ = ("model", "offered", "silent", "unsigned")
 
     def __init__(self, endpoint: Endpoint, ids: IdSource = DERIVED_IDS, prefix: str = "") -> None:
         super().__init__(endpoint, ids, prefix)
         self.offered: list[range] = []
-        self.silent: list[tuple[int, str]] = []
+        self.silent: Spellings = {}
         self.unsigned = False
+        self.model = ""
 
 
 # ---------------------------------------------------------------------------------------------- writing

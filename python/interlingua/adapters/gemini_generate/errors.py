@@ -9,7 +9,6 @@ from interlingua.adapters._failure_texts import bracketed, place_of, text_of, wo
 from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _KEY: Final = re.compile(r"API_KEY_INVALID|API_KEY_EXPIRED|API key (?:not valid|expired|not found)", re.IGNORECASE)
 _OVERFLOW: Final = re.compile(
@@ -154,16 +153,6 @@ _WRITTEN: Final[dict[str, tuple[int, str]]] = {
 }
 
 
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error)
-
-
-def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The body with which this provider would have told it inside a stream."""
-    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
-
-
 def _compose(failure: WireError) -> Wire:
     code, word = _WRITTEN.get(failure.category, (500, "INTERNAL"))
     code, word = failure.status or code, failure.word or word
@@ -190,3 +179,7 @@ def _details(failure: WireError, code: int) -> list[Wire]:
     if failure.retry_after is not None:
         found.append({"@type": f"{_TYPE}RetryInfo", "retryDelay": f"{failure.retry_after:.10g}s"})
     return found
+
+
+to_wire_error: Final = failures.writer(_compose, error)
+error_in_stream: Final = failures.in_stream(to_wire_error)

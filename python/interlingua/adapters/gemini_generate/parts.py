@@ -228,7 +228,7 @@ def blocks_from_parts(parts: list[Wire], place: str, reading: Reading) -> list[B
             if block["type"] == "opaque":
                 block["value"] = part  # whole, as in a stream
             else:
-                reading.silent.append((len(blocks), ",".join(sorted(members))))
+                reading.silent[f"/parts/{len(blocks)}/thought"] = {"raw": False}
         blocks.append(block)
     return blocks
 

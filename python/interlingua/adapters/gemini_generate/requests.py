@@ -1,9 +1,7 @@
 """Requests both ways: the members beside the contents, what is asked of the answer, and how many tokens it all takes."""
 
-import math
 import re
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
@@ -22,15 +20,13 @@ from interlingua.adapters._members import (
     Row,
     Rows,
     Writer,
-    is_number,
     model_to_wire,
     one_of,
     put,
-    whole,
     within,
 )
 from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import nearest, report_members
+from interlingua.adapters._reasoning import nearest, refuses_reasoning, report_members
 from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured
 from interlingua.adapters._rules import (
     FORMAT,
@@ -79,9 +75,9 @@ from interlingua.adapters.gemini_generate.tools import (
     tools_from_wire,
     tools_to_wire,
 )
-from interlingua.canonical import json, types
+from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.canonical.loss import Entry, Loss
 
@@ -119,6 +115,7 @@ def from_wire_request(
         messages.append(system_from_wire(body["systemInstruction"], reading))
     starts = contents_from_wire(contents, reading, messages)
     contents_may, reading.unusual = reading.unusual, False
+    reading.model = _model_of(wire, body) or ""
     members = _TABLE.read(body, reading)
     members.words.update(encoding)
     encoding = members.words
@@ -134,7 +131,7 @@ def from_wire_request(
     model = (request.get("model") or "").partition(":")[2]
     if request.get("tools") and may_differ(reading.unusual):
         offered = Offered(body["tools"], reading.offered)
-        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss()), read=offered)
+        tools_to_wire(request, {}, Writing(request, unmeasured(endpoint), Loss(), reading.model), read=offered)
     if may_differ(contents_may or (reading.unsigned and demands_signatures(endpoint, model))):
         reader = unmeasured(endpoint, "thought_signatures")  # the model is known to demand what it did not get
         read = Read(body.get("systemInstruction"), contents, starts)
@@ -149,14 +146,21 @@ def _address_from_wire(
     path = wire.get("path")
     path = path if isinstance(path, str) else ""
     found = MODEL_IN_PATH.search(path)
-    model = body.get("model")
-    name = unquote(found[1]) if found else model.rpartition("/")[2] if type(model) is str else None
-    if name:
+    if name := _model_of(wire, body):
         request["model"] = endpoint.model_id(name) or ""
     if found and found[2] == "streamGenerateContent":
         request["stream"] = True
         if "alt=sse" not in path:
             encoding["array"] = True
+
+
+def _model_of(wire: Mapping[str, Any], body: Wire) -> str | None:
+    """The name of the model that is asked."""
+    path = wire.get("path")
+    if isinstance(path, str) and (found := MODEL_IN_PATH.search(path)):
+        return unquote(found[1])
+    model = body.get("model")
+    return model.rpartition("/")[2] if type(model) is str else None
 
 
 # -- members
@@ -166,24 +170,8 @@ def _read_model(name: str, value: Any, members: Members[Reading]) -> bool:
     return type(value) is str  # with the address
 
 
-def _number(
-    member: str, lowest: Any, highest: Any, *, least: float | None = None, write: Writer[Writing] | None = None
-) -> Row:
-    """The row of a number, also where a client wrote it as a text. One that has a `least` is whole."""
-
-    def parse(value: Any) -> int | float | Decimal | None:
-        if type(value) is str:
-            try:
-                value = json.loads(value)
-            except InvalidRequest:
-                return None
-        if least is None:
-            return value if is_number(value) else None
-        number = whole(value)
-        return None if number is None or number < least else number
-
-    kind = Kind.NUMBER if least is None else Kind.INTEGER
-    return Row(kind, member, plain=(lowest, highest), parse=parse, write=write)
+def _number(kind: str, member: str, lowest: Any, highest: Any, write: Writer[Writing] | None = None) -> Row:
+    return Row(kind, member, plain=(lowest, highest), write=write, as_text=True)
 
 
 def _reasoning_from_wire(config: Wire) -> Reasoning | None:
@@ -354,9 +342,7 @@ _CONFIG: Final = "generationConfig"
 
 def _reasoning(name: str, value: Reasoning, body: Wire, writing: Writing) -> Wire | None:
     """Writes the thinkingConfig; what is fitted to the model is reported."""
-    if writing.lacks("supports_thinking", name):
-        severity = "representation" if value.get("mode") == "disabled" else "weakened"
-        writing.loss.drop((name,), "unsupported_model", severity, "the model does not think")
+    if refuses_reasoning(value, "thinking", writing):
         return None
     taken = _fitted(value, writing)
     wire: Wire = {}
@@ -460,15 +446,15 @@ _ROWS: Final[Rows] = {
     ),
     "generationConfig": Row(
         {
-            "temperature": _number("temperature", 0, 2),
-            "topP": _number("top_p", 0, 1),
-            "topK": _number("top_k", 1, None),
-            "presencePenalty": _number("presence_penalty", -2, 1.99),
-            "frequencyPenalty": _number("frequency_penalty", -2, 1.99),
-            "maxOutputTokens": _number("max_output_tokens", 1, None, least=0),
-            "candidateCount": _number("n", 1, 8, least=1),
-            "seed": _number("seed", -SEEDS, SEEDS - 1, least=-math.inf, write=seed_within(-SEEDS, SEEDS - 1)),
-            "logprobs": _number("top_logprobs", 0, 20, least=0, write=_top_logprobs),
+            "temperature": _number(Kind.NUMBER, "temperature", 0, 2),
+            "topP": _number(Kind.NUMBER, "top_p", 0, 1),
+            "topK": _number(Kind.NUMBER, "top_k", 1, None),
+            "presencePenalty": _number(Kind.NUMBER, "presence_penalty", -2, 1.99),
+            "frequencyPenalty": _number(Kind.NUMBER, "frequency_penalty", -2, 1.99),
+            "maxOutputTokens": _number(Kind.COUNT, "max_output_tokens", 1, None),
+            "candidateCount": _number(Kind.ANSWERS, "n", 1, 8),
+            "seed": _number(Kind.INTEGER, "seed", -SEEDS, SEEDS - 1, seed_within(-SEEDS, SEEDS - 1)),
+            "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
             "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
             "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
             "responseMimeType": Row(

@@ -9,7 +9,6 @@ with an equal inside that part are rewritten, the others are left out, said in t
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._as_read import imprint
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._schema import (
@@ -30,7 +29,7 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -41,6 +40,7 @@ from interlingua.adapters._tools import (
     write_tools,
 )
 from interlingua.adapters._verbatim import Items, keep_spellings, may_differ
+from interlingua.adapters.gemini_generate import computer_use
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised
 from interlingua.canonical.loss import Loss, Path
@@ -289,6 +289,7 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
     kept: list[Spellings] = []
     lists = 0
     try:
+        taken = _declared(value) if reading.model else set()
         for item in value:
             spellings: Spellings = {}
             before = len(found)
@@ -296,7 +297,10 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
                 if definition is None:
                     spellings[f"/{name}"] = {"raw": None}
                 elif name != _FUNCTIONS:
-                    found.append(of_provider({name: definition}, reading.endpoint, name))
+                    run = name == computer_use.NAME and computer_use.functions(
+                        definition, taken, reading.model, reading
+                    )
+                    found += run or [of_provider({name: definition}, reading.endpoint, name)]
                 else:
                     functions = definition if type(definition) is list else [definition]
                     found += [
@@ -317,6 +321,17 @@ def tools_from_wire(value: list[Any], reading: Reading) -> list[Tool] | None:
     return found or None
 
 
+def _declared(value: list[Any]) -> set[str]:
+    """The names of the functions that a request declares itself."""
+    names: set[str] = set()
+    for item in value:
+        declared = camelised(item).get(_FUNCTIONS) if type(item) is dict else None
+        for function in declared if type(declared) is list else [declared]:
+            if type(function) is dict and type(function.get("name")) is str:
+                names.add(function["name"])
+    return names
+
+
 def _camelised(item: Any, reading: Reading) -> Wire:
     if type(item) is not dict or "" in item:
         raise TypeError("an object is missing")
@@ -334,7 +349,7 @@ def _function_from_wire(function: Any, place: str, spellings: Spellings, reading
     if (parameters := wire.get("parameters")) is not None and not reading.unusual:
         written = {**wire, "parametersJsonSchema": schema}
         del written["parameters"]
-        known = imprint(written, "wire")
+        known = imprint(written)
         spellings[f"{place}/parameters"] = {"raw": parameters, "written": known}
         spellings[f"{place}/parametersJsonSchema"] = {"written": known}
     return tool
@@ -401,11 +416,29 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     home = 0  # of the functions
     moved: list[int] = []
     names: set[str] = set()
-    for wire, (position,) in zip(*write_tools(request, writing, _function_to_wire, _read_definition), strict=True):
+    run = computer_use.find(tools, writing)
+
+    def write(tool: Tool, writing: Writing, path: Path) -> Wire | None:
+        """A function; for all functions of the provider's computer the first of them."""
+        if path[1] not in run:
+            return _function_to_wire(tool, writing, path)
+        return computer_use.written(tools, run, writing) if path[1] == run.start else None
+
+    written = list(zip(*write_tools(request, writing, write, _read_definition), strict=True))
+    for wire, (position, *_) in written:
         tool = tools[position]
         if tool.get("kind") == "provider":
+            if computer_use.NAME in wire:
+                taken = {tools[other[0]]["name"] for _, other in written if tools[other[0]].get("kind") != "provider"}
+                computer_use.report_expanded(wire, position, taken.union(tools[at]["name"] for at in run), writing)
             wires.append(wire)
             of.append([position])
+            continue
+        if position in run:
+            for at in run:
+                refuse_second(tools[at]["name"], names, writing, ("tools", at))
+            wires.append(wire)
+            of.append([*run])
             continue
         refuse_second(tool["name"], names, writing, ("tools", position))
         if not functions:
@@ -416,7 +449,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             moved.append(position)
         functions.append(wire)
         of[home].append(position)
-    items = Items(tools, "tools", writing.endpoint, writing.loss, joined=True)
+    items = Items(tools, "tools", writing)
     if read is not None:
         items.keep(read.items, read.made, wires, of)
     elif wires:
@@ -440,7 +473,7 @@ def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
         if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
             name = writing.written_tool_name(tool["name"], path)
             return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
-    return write_item(_FUNCTION, tool, writing, path)
+    return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
 
 
 _COVERED: Final = {"name", "description", "input_schema"}

@@ -9,7 +9,6 @@ from interlingua.adapters._failure_texts import text_of
 from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
 from interlingua.adapters._kit import Wire, error_body
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.loss import Entry
 
 _REFINED: Final = ("invalid_request", "server_error")
 _OVERFLOW: Final = re.compile(r"context (length|size|window)|prompt is too long", re.IGNORECASE)
@@ -41,17 +40,11 @@ def error(status: int, headers: Mapping[str, str] | None, body: Any, endpoint: E
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def to_wire_error(failure: Error, endpoint: Endpoint) -> tuple[Wire, list[Entry]]:
-    """The answer with which this provider would have told a canonical error, and what it cannot say of it."""
-    return failures.write(failure, endpoint, _compose, error)
-
-
-def error_in_stream(failure: Error, endpoint: Endpoint) -> Wire:
-    """The line with which this provider would have told it inside a stream."""
-    return to_wire_error(failures.in_stream(failure), endpoint)[0]["body"]
-
-
 def _compose(failure: WireError) -> Wire:
     status = failure.status or failures.WRITTEN_STATUSES.get(failure.category, 500)
     headers = failures.wait_headers(failure.retry_after, exact=False)
     return {"status": status, "headers": headers, "body": {"error": _VOCABULARY.begun(failure)}}
+
+
+to_wire_error: Final = failures.writer(_compose, error)
+error_in_stream: Final = failures.in_stream(to_wire_error)

@@ -61,7 +61,7 @@ def messages_to_wire(request: dict[str, Any], writing: Writing, *, read: list[Wi
     order = arranged(messages, writing)
     before = list(writing.loss.entries)
     wires = _written(messages, order, writing)
-    items, of = Items(messages, "messages", writing.endpoint, writing.loss), [(position,) for position in order]
+    items, of = Items(messages, "messages", writing), [(position,) for position in order]
     found = items.settled(wires, of, read)
     if read is None and any(map(_lacks_an_id, found)):
         again = messages_from_wire(found, Reading(writing.endpoint, NamedIds()))
@@ -328,7 +328,7 @@ _TOOL: Final = _PLAIN | {"tool_name", "tool_call_id"}
 def _finish(read: Message, fields: dict[str, Any], spellings: Spellings, reading: Reading) -> Message:
     if fields:
         read["provider_state"] = reading.endpoint.state(fields=fields)
-    keep_spellings(read, spellings, reading.endpoint)
+    keep_spellings(read, spellings, reading.endpoint, read["role"])
     return read
 
 

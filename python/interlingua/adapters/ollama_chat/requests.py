@@ -17,7 +17,6 @@ from interlingua.adapters._members import (
     Rows,
     model_to_wire,
     read_model,
-    whole,
     write_nothing,
 )
 from interlingua.adapters._reading import Reading
@@ -149,9 +148,8 @@ def from_wire_request(
     return extract_format(request), []
 
 
-def _limit_from_wire(value: Any) -> int | None:
-    limit = whole(value)
-    return None if limit is None or limit < 0 else limit  # -1 and -2 have meanings of their own
+def _limit_from_wire(value: int) -> int | None:
+    return value if value >= 0 else None  # -1 and -2 have meanings of their own
 
 
 def _think_from_wire(value: Any) -> dict[str, Any] | None:

@@ -233,7 +233,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     """Writes `tools`: those that may be called. `read` are those of the request from which they were just read."""
     none = (request.get("tool_choice") or NOTHING).get("type") == "none"
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition, () if none else may_be_called(request))
-    written = Items(request["tools"], "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    written = Items(request["tools"], "tools", writing).settled(written, of, read)
     if written:
         body["tools"] = written
 

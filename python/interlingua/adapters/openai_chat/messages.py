@@ -65,7 +65,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
     body = runs.body
     items: Items | None = None
     if read is not None or came_otherwise(messages):
-        items = Items(messages, "messages", writing.endpoint, writing.loss, by_role=True)
+        items = Items(messages, "messages", writing)
         body = items.settled(runs.body, runs.of, read)
     if read is None and (writing.legacy or items is not None) and any(map(_lacks_an_id, body)):
         found = messages_from_wire(body, Reading(writing.endpoint, NamedIds()))
@@ -290,12 +290,12 @@ def message_from_wire(message: Wire, reading: Reading) -> Message:
     return finish_reading(message, read, _PLAIN, Kept(), reading, _form_of(content, reading))
 
 
-def _form_of(content: Any, reading: Reading) -> str | None:
-    """The word for the form of a content, where it is not written as it came."""
+def _form_of(content: Any, reading: Reading) -> dict[str, Any] | None:
+    """How a content came, where it is not written so."""
     text = lone_text(content)
     if text == "":
         reading.unusual = True
-    return LIST if text else None
+    return {"word": LIST} if text else None
 
 
 _PLAIN: Final = frozenset(("role", "content", "name"))

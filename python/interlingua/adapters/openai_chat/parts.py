@@ -382,9 +382,9 @@ def keep_member(block: Block, member: str, reading: Reading) -> Block:
 
 
 def finish_reading(
-    message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, word: str | None
+    message: Wire, read: Message, known: frozenset[str], kept: Kept, reading: Reading, form: Wire | None
 ) -> Message:
-    """What all messages have: a name, a cache hint, own members; `word` is that for the form of its content."""
+    """What all messages have: a name, a cache hint, own members; `form` is how its content came."""
     if not within(message, known):
         kept.fields.update(kept.others(message, known))
     if "name" in message and "name" in known and read["role"] != "tool":
@@ -396,15 +396,15 @@ def finish_reading(
     if kept.fields or kept.places:
         read["provider_state"] = reading.state()
         keep(read["provider_state"], kept.fields, kept.places)
-    return keep_places(read, kept.spellings, word, reading)
+    return keep_places(read, kept.spellings, form, reading)
 
 
-def keep_places(read: Message, spellings: Spellings, word: str | None, reading: Reading) -> Message:
-    """Keeps how places of a message came, which is seen without a comparison; `word` is that for the form of its content."""
-    if word is not None:
-        spellings["/content"] = {"word": word}
+def keep_places(read: Message, spellings: Spellings, form: Wire | None, reading: Reading) -> Message:
+    """Keeps how places of a message came, which is seen without a comparison; `form` is how its content came."""
+    if form is not None:
+        spellings["/content"] = form
     if spellings:
-        keep_spellings(read, spellings, reading.endpoint, by_role=True)
+        keep_spellings(read, spellings, reading.endpoint, read["role"])
     return read
 
 

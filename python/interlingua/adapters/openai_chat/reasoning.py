@@ -18,10 +18,10 @@ from interlingua.adapters._items import Item, Member, Row, filled, opaque, read_
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
-from interlingua.adapters._openai_members import effort, takes_reasoning
+from interlingua.adapters._openai_members import effort
 from interlingua.adapters._openai_parts import INDEX
 from interlingua.adapters._reading import Reading
-from interlingua.adapters._reasoning import asked, report_wish
+from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._spelling import read_elements
 from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
@@ -275,7 +275,7 @@ _CONTROLS: Final[dict[str, tuple[str, ...]]] = {
 def settings_to_wire(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Asks for reasoning as the provider is asked for it."""
     value = asked(value)
-    if not value or not takes_reasoning(name, writing):
+    if not value or refuses_reasoning(value, "reasoning_effort", writing):
         return
     control = writing.dialect.get("reasoning_control") or "reasoning_effort"
     if control == "none":

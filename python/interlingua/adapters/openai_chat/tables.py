@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._kit import BiMap, Wire
 from interlingua.adapters._messages import other_members
 from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._spelling import ABSENT, Spellings
+from interlingua.adapters._spelling import Spellings
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, pointer
 
@@ -37,10 +37,6 @@ class Kept:
     def silent(self, value: Any, *place: str) -> None:
         """Keeps a value that says nothing."""
         self.spellings[pointer(place)] = {"raw": value}
-
-    def absent(self, *place: str) -> None:
-        """Keeps that nothing came where null is written."""
-        self.spellings[pointer(place)] = {"word": ABSENT}
 
     def others(self, item: Wire, known: frozenset[str], *place: str) -> dict[str, Any]:
         """Keeps the members of an item that the contract has no word for; gives those that say something."""

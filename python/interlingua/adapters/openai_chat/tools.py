@@ -54,7 +54,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     if writing.encoding.get("tools") == "functions" and all(tool["type"] == "function" for tool in written):
         name, written = "functions", [tool["function"] for tool in written]
     if written:
-        body[name] = Items(request["tools"], "tools", writing.endpoint, writing.loss).settled(written, of, read)
+        body[name] = Items(request["tools"], "tools", writing).settled(written, of, read)
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:

@@ -22,7 +22,7 @@ from interlingua.adapters._messages import (
     report_order,
 )
 from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import ABSENT, EMPTY, LIST, Spellings, lone_text, read_elements
+from interlingua.adapters._spelling import LIST, Spellings, imprint, lone_text, read_elements
 from interlingua.adapters._verbatim import keep_item
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_chat.parts import (
@@ -149,7 +149,7 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
     """Keeps of the message of an answer what a request that holds it says otherwise."""
     writing = Writing({"messages": [message], "provider_state": endpoint.state()}, endpoint, Loss())
     written = assistant_to_wire(message, 0, writing)
-    keep_item(message, raw, written, endpoint, writing.loss.entries, by_role=True)
+    keep_item(message, raw, written, endpoint, writing.loss.entries)
 
 
 def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
@@ -408,7 +408,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         return {"role": "assistant", "content": [{"type": "text", "text": content}]}
     calls = message.get("tool_calls")
     spellings: Spellings = {}
-    word = _form_of(content, message, reading)
+    form = _form_of(content, message, reading)
     required = bool(reading.endpoint.dialect.get("reasoning_replay_required"))
     if calls and required:
         reading.unusual = True
@@ -416,7 +416,7 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         blocks = answer_content(message, reading) if content else []
         reading.turn()
         blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spellings)
-        return keep_places({"role": "assistant", "content": blocks}, spellings, word, reading)
+        return keep_places({"role": "assistant", "content": blocks}, spellings, form, reading)
     kept = Kept(spellings)
     for name, value in message.items():
         if not value and name in _SILENT:
@@ -432,23 +432,26 @@ def assistant_from_wire(message: Wire, reading: Reading, *, answer: bool = False
         blocks += read_elements(call_from_wire, calls, reading, CALLS, "index", spellings)
     if legacy := message.get("function_call"):
         _legacy_from_wire(legacy, blocks, bool(calls), reading, kept)
-    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, kept, reading, word)
+    return finish_reading(message, {"role": "assistant", "content": blocks}, _ASSISTANT, kept, reading, form)
 
 
+_NULL: Final = imprint(None)
 _PLAIN_TURN: Final = frozenset(("role", "content", "tool_calls"))
 _SILENT: Final = _ASSISTANT - {"role", "content", "name"}
 """Members that say nothing where they are empty."""
 
 
-def _form_of(content: Any, message: Wire, reading: Reading) -> str | None:
-    """The word for the form of a content that is not written as it came; what is neither usual nor has a word is unusual."""
+def _form_of(content: Any, message: Wire, reading: Reading) -> Wire | None:
+    """How a content came that is not written so; what is neither usual nor known to be written otherwise is unusual."""
     if type(content) is str and content:
         return None
     if lone_text(content):
-        return LIST
+        return {"word": LIST}
     if content is None or content == "":
         if message.get("tool_calls"):
-            return EMPTY if content == "" else None if "content" in message else ABSENT
+            if content is None and "content" in message:
+                return None
+            return {"written": _NULL} if content is None else {"raw": "", "written": _NULL}
         usual = content is None and "content" in message and bool(message.get("refusal"))
     else:
         usual = type(content) is list and bool(content) and lone_text(content) is None

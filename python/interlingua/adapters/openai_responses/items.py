@@ -24,7 +24,7 @@ from interlingua.adapters._messages import (
     report_beside,
 )
 from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
-from interlingua.adapters._spelling import Spellings, lone_text, written_is
+from interlingua.adapters._spelling import Spellings, imprint, lone_text
 from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.built_in import (
@@ -525,7 +525,7 @@ def _message_from_wire(item: Wire, reading: Reading, starts: bool) -> list[Block
             spellings["/content"] = {"word": content[0]["type"]}
         elif full and (lone := lone_text(content, OUTPUT_TEXT)):  # without the lists of a text, as many clients say it
             blocks = [{"type": "text", "text": lone}]
-            written = written_is({**content[0], "annotations": [], "logprobs": []})
+            written = imprint({**content[0], "annotations": [], "logprobs": []})
             spellings.update({f"/content/0/{name}": {"written": written} for name in _OF_PARTS})
         else:
             blocks = [spoken_from_wire(part, reading, full=full) for part in content]
@@ -669,19 +669,19 @@ _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     """A thinking block; None for a reasoning item that cannot be read in full."""
     texts: list[str] = []
+    fields: dict[str, Any] = {}
     for member, kind in _TEXTS.items():
         parts = item.get(member)
         if parts is not None and type(parts) is not list:
             return None
-        for part in parts or ():
-            if (
-                type(part) is not dict
-                or part.keys() != _TEXT_PART
-                or part["type"] != kind
-                or type(part["text"]) is not str
-            ):
+        for position, part in enumerate(parts or ()):
+            if type(part) is not dict or part.get("type") != kind or type(part.get("text")) is not str:
                 return None
             texts.append(part["text"])
+            for name, value in part.items():
+                if name not in _TEXT_PART:  # it is a field, under its name while that is free
+                    taken = name in fields or name in item
+                    fields[f"{member}/{position}/{name}" if taken else name] = value
     encrypted = item.get("encrypted_content")
     if encrypted is not None and type(encrypted) is not str:
         return None
@@ -690,7 +690,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()
     spellings: Spellings = {}
-    if fields := members_from_wire(item, _REASONING, state, spellings):
+    if fields := fields | members_from_wire(item, _REASONING, state, spellings):
         state["fields"] = fields
     keep_spellings(block, spellings, reading.endpoint)
     dialect = reading.endpoint.dialect

@@ -91,7 +91,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
                 items.append(_plain_to_wire(message, path, writing))
                 of.append((begins[position],))
     places = _places(messages) if writing.loss.entries else None
-    came = Items(in_items, "messages", writing.endpoint, writing.loss, places)
+    came = Items(in_items, "messages", writing, places)
     if read is not None:
         made = [range(end - count, end) for count, end in zip(read.counts, accumulate(read.counts), strict=True)]
         came.keep(read.items, made, items[first:], of)
@@ -437,7 +437,7 @@ def _message_from_wire(item: Wire, reading: Reading) -> Message:
     spellings: Spellings = {"/type": {"raw": kind}} if "type" in item else {}
     message: Message = {"role": role, "content": _content_from_wire(item, "content", reading, spellings)}
     if len(item) == 2 + ("type" in item) and "content" in item:
-        keep_spellings(message, spellings, reading.endpoint)  # most messages
+        keep_spellings(message, spellings, reading.endpoint, role)  # most messages
         return message
     return _finish(item, message, _PLAIN, spellings, reading)
 
@@ -465,7 +465,7 @@ def _finish(item: Wire, message: Message, known: Container[str], spellings: Spel
         state["fields"] = fields
     if not within(state, ORIGIN_MEMBERS):
         message["provider_state"] = state
-    keep_spellings(message, spellings, reading.endpoint)
+    keep_spellings(message, spellings, reading.endpoint, item.get("role", ""))
     return message
 
 

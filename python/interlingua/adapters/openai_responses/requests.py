@@ -29,12 +29,11 @@ from interlingua.adapters._openai_members import (
     is_named_schema,
     schema_from_wire,
     schema_to_wire,
-    takes_reasoning,
 )
 from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import fits_name
-from interlingua.adapters._reasoning import asked, report_wish, wish
+from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish, wish
 from interlingua.adapters._requests import (
     UNREADABLE,
     Table,
@@ -175,7 +174,7 @@ def _logprobs(name: str, value: bool, body: Wire, writing: Writing) -> list[str]
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
     value = asked(value)
-    if not value or not takes_reasoning(name, writing):
+    if not value or refuses_reasoning(value, "reasoning_effort", writing):
         return None
     written: dict[str, Any] = {}
     if (asked_for := effort(value, writing)) is not None:

@@ -68,7 +68,7 @@ def _write_output(response: Response, writing: Writing, path: Path) -> list[Any]
     items, of = turn_to_wire(sent, where, writing, {"messages": [sent]})
     if len(sent) > 2:
         report_beside(sent, OF_MESSAGE, writing, where)
-    return Items(sent["content"], "message/content", writing.endpoint, writing.loss).put_back(items, of)
+    return Items(sent["content"], "message/content", writing).put_back(items, of)
 
 
 _AROUND: Final = (
@@ -208,7 +208,7 @@ def _keep_item(item: Wire, blocks: list[Block], reading: Reading) -> None:
     loss = Loss()
     writing = Writing({"message": turn, "provider_state": reading.state()}, endpoint, loss, reply=True)
     items, of = turn_to_wire(turn, ("message",), writing, {"messages": [turn]})
-    Items(blocks, "message/content", endpoint, loss).keep([item], [range(len(blocks))], items, of)
+    Items(blocks, "message/content", writing).keep([item], [range(len(blocks))], items, of)
 
 
 def takes_parts(item: Wire, blocks: list[Block]) -> bool:

@@ -20,7 +20,7 @@ from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling,
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire
 from interlingua.adapters._openai_writing import can_be_enforced
 from interlingua.adapters._order import moves_behind
-from interlingua.adapters._spelling import Spellings, written_is
+from interlingua.adapters._spelling import Spellings, imprint
 from interlingua.adapters._tools import (
     BESIDE,
     DESCRIPTION,
@@ -283,7 +283,7 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
     tools: list[Tool] = request["tools"]
     writing.found = _still_found(tools, body["input"], writing)
     written, of = write_tools(request, writing, _tool_to_wire, _read_definition)
-    written = Items(tools, "tools", writing.endpoint, writing.loss).settled(written, of, read)
+    written = Items(tools, "tools", writing).settled(written, of, read)
     present, declaring = apart([(tools[place[0]], wire) for place, wire in zip(of, written, strict=True)], writing)
     if present:
         body["tools"] = grouped(present, writing)
@@ -437,7 +437,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     return _of_provider(tool, reading)
 
 
-_NOT_WRITTEN: Final[Spellings] = {"/strict": {"written": written_is(False)}}
+_NOT_WRITTEN: Final[Spellings] = {"/strict": {"written": imprint(False)}}
 """A function that says nothing of `strict`."""
 
 

@@ -6,6 +6,8 @@ import interlingua.v1.CheckRequest;
 import interlingua.v1.CheckResponse;
 import interlingua.v1.EstimateRequest;
 import interlingua.v1.EstimateResponse;
+import interlingua.v1.GenerateInSessionRequest;
+import interlingua.v1.GenerateInSessionResponse;
 import interlingua.v1.GenerateRequest;
 import interlingua.v1.GenerateResponse;
 import interlingua.v1.GenerateStreamRequest;
@@ -17,6 +19,8 @@ import interlingua.v1.ListModelsRequest;
 import interlingua.v1.ListModelsResponse;
 import interlingua.v1.RouteRequest;
 import interlingua.v1.RouteResponse;
+import interlingua.v1.SessionServiceGrpc;
+import interlingua.v1.SessionServiceGrpc.SessionServiceBlockingStub;
 import io.grpc.ChannelCredentials;
 import io.grpc.ClientInterceptor;
 import io.grpc.Context;
@@ -106,12 +110,32 @@ public final class Client implements AutoCloseable {
    */
   public Pieces<GenerateStreamResponse> generateStream(GenerateStreamRequest request) {
     GenerateStreamRequest asked = request.toBuilder().setBatched(true).build();
-    return stream(stub -> {
-      var messages = Spliterators.spliteratorUnknownSize(stub.generateStream(asked), Spliterator.ORDERED);
-      return StreamSupport.stream(messages, false)
-          .flatMap(message -> message.hasEvents() && !request.getBatched() ? oneByOne(message) : Stream.of(message))
-          .iterator();
-    });
+    return stream(stub -> apart(
+        stub.generateStream(asked),
+        message -> message.hasEvents() && !request.getBatched() ? oneByOne(message) : Stream.of(message)));
+  }
+
+  /**
+   * Appends what is said, if anything is, and gives the model's answer as it arrives; it is appended too. Events travel as
+   * those of {@link #generateStream} do, and closing the pieces cancels the call.
+   */
+  public Pieces<GenerateInSessionResponse> generateInSession(GenerateInSessionRequest request) {
+    GenerateInSessionRequest asked = request.toBuilder().setBatched(true).build();
+    return pieces(() -> apart(
+        sessions().generateInSession(asked),
+        message -> message.hasEvents() && !request.getBatched() ? oneByOne(message) : Stream.of(message)));
+  }
+
+  private static <T> Iterator<T> apart(Iterator<T> messages, Function<T, Stream<T>> pieces) {
+    var ordered = Spliterators.spliteratorUnknownSize(messages, Spliterator.ORDERED);
+    return StreamSupport.stream(ordered, false).flatMap(pieces).iterator();
+  }
+
+  private static Stream<GenerateInSessionResponse> oneByOne(GenerateInSessionResponse message) {
+    var piece = GenerateInSessionResponse.newBuilder();
+    return Stream.concat(
+        message.getEvents().getEventsList().stream().map(event -> piece.setEvent(event).build()),
+        message.getEvents().getEventsJsonList().stream().map(text -> piece.setEventJson(text).build()));
   }
 
   private static Stream<GenerateStreamResponse> oneByOne(GenerateStreamResponse message) {
@@ -143,10 +167,24 @@ public final class Client implements AutoCloseable {
 
   /** Calls any method of the service that streams its answer. Closing the pieces cancels the call. */
   public <T> Pieces<T> stream(Function<InterlinguaServiceBlockingStub, Iterator<T>> method) {
+    return pieces(() -> method.apply(stub()));
+  }
+
+  /** Calls any method of the service of sessions that gives one answer, e.g. {@code createSession}. */
+  public <T> T callSessions(Function<SessionServiceBlockingStub, T> method) {
+    return typed(() -> method.apply(sessions()));
+  }
+
+  /** Calls any method of the service of sessions that streams its answer. Closing the pieces cancels the call. */
+  public <T> Pieces<T> streamSessions(Function<SessionServiceBlockingStub, Iterator<T>> method) {
+    return pieces(() -> method.apply(sessions()));
+  }
+
+  private static <T> Pieces<T> pieces(Supplier<Iterator<T>> method) {
     Context.CancellableContext call = Context.current().withCancellation();
     Context outside = call.attach();
     try {
-      return typed(() -> new Pieces<>(method.apply(stub()), call));
+      return typed(() -> new Pieces<>(method.get(), call));
     } finally {
       call.detach(outside);
     }
@@ -164,6 +202,10 @@ public final class Client implements AutoCloseable {
   @Override
   public void close() {
     channel.shutdownNow();
+  }
+
+  private SessionServiceBlockingStub sessions() {
+    return prepared(SessionServiceGrpc.newBlockingStub(channel));
   }
 
   private InterlinguaServiceBlockingStub stub() {

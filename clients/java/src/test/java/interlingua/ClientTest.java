@@ -11,6 +11,8 @@ import interlingua.v1.AdaptRequest;
 import interlingua.v1.ErrorCategory;
 import interlingua.v1.EstimateRequest;
 import interlingua.v1.Events;
+import interlingua.v1.GenerateInSessionRequest;
+import interlingua.v1.GenerateInSessionResponse;
 import interlingua.v1.GenerateRequest;
 import interlingua.v1.GenerateStreamRequest;
 import interlingua.v1.GenerateStreamResponse;
@@ -22,6 +24,7 @@ import interlingua.v1.Request;
 import interlingua.v1.Response;
 import interlingua.v1.Role;
 import interlingua.v1.RouteDecision;
+import interlingua.v1.SessionServiceGrpc.SessionServiceImplBase;
 import interlingua.v1.Side;
 import interlingua.v1.StreamEvent;
 import interlingua.v1.TextDeltaEvent;
@@ -220,6 +223,34 @@ class ClientTest {
       assertEquals(events, all(client.generateStream(request.build())));
       assertEquals(texts, all(client.generateStream(request.setJsonOutput(true).build())));
       assertEquals(together, all(client.generateStream(request.setJsonOutput(false).setBatched(true).build())));
+    } finally {
+      server.shutdownNow();
+    }
+  }
+
+  @Test
+  void eventsOfASessionThatTravelTogetherAreGivenOneByOne() throws IOException {
+    var texts = Events.newBuilder().addEventsJson("1").addEventsJson("2").build();
+    Server server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
+        .addService(new SessionServiceImplBase() {
+          @Override
+          public void generateInSession(
+              GenerateInSessionRequest request, StreamObserver<GenerateInSessionResponse> answer) {
+            if (request.getBatched()) {
+              answer.onNext(GenerateInSessionResponse.newBuilder().setEvents(texts).build());
+            }
+            answer.onCompleted();
+          }
+        })
+        .build()
+        .start();
+    try (Client client = Client.connect("127.0.0.1:" + server.getPort())) {
+      var request = GenerateInSessionRequest.newBuilder().setSessionId("s");
+      var piece = GenerateInSessionResponse.newBuilder();
+      var apart = List.of(piece.setEventJson("1").build(), piece.setEventJson("2").build());
+      assertEquals(apart, all(client.generateInSession(request.build())));
+      assertEquals(
+          List.of(piece.setEvents(texts).build()), all(client.generateInSession(request.setBatched(true).build())));
     } finally {
       server.shutdownNow();
     }
