@@ -276,12 +276,12 @@ def read_answer(
         raise unreadable((name,) if name in row.wire else path, reading.endpoint) from problem
     if spellings:
         keep_spellings(response, spellings, reading.endpoint)
+    message: Choice = response.get("message") or {"role": "assistant", "content": []}
     if "message" not in response:
-        response["message"] = {"role": "assistant", "content": []}
+        response["message"] = message
         reading.unusual = True
     if ends is not None:
-        content: list[Block] = response["message"]["content"]
-        response["finish_reason"] = read_end(response.get("finish_reason_raw"), content, ends)
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), message["content"], ends)
     return response
 
 

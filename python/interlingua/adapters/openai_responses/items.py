@@ -671,7 +671,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     texts: list[str] = []
     fields: dict[str, Any] = {}
     for member, kind in _TEXTS.items():
-        parts = item.get(member)
+        parts: Any = item.get(member)
         if parts is not None and type(parts) is not list:
             return None
         for position, part in enumerate(parts or ()):
