@@ -333,3 +333,25 @@ async def test_a_set_of_tools_of_an_anthropic_client_comes_back(serve: Any, behi
         blocks = [block for message in at.fake.sent[1].request["messages"] for block in message["content"]]
         assert [(b["name"], b["input"]) for b in blocks if b["type"] == "tool_use"] == calls
         assert "toolset" not in json.dumps(at.fake.sent[1].json)
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("behind", [name for name in wires.BEHIND if name != "gemini_generate"])
+async def test_a_gemini_client_with_a_computer(serve: Any, behind: str) -> None:
+    """The predefined functions of the model that the client asks for reach any other, and calls of them come back
+    (spec/adapters/gemini_generate.md#gemini-generate-computer-use)."""
+    calls = [("click", {"x": 5, "y": 9, "intent": "To open it."})]
+    computer = {"computerUse": {"environment": "ENVIRONMENT_DESKTOP", "excludedPredefinedFunctions": ["hotkey"]}}
+    body = {"contents": [{"role": "user", "parts": [{"text": "Look."}]}], "tools": [computer]}
+    policy = {"version": 1, "serve": {"*": wires.BEHIND[behind]}}
+    async with serve(Say(calls=calls), policy=policy) as at:
+        answer = await at.http.post("/v1beta/models/gemini-3.5-flash:generateContent", json=body)
+        assert answer.status_code == 200, answer.text
+        assert "lost" not in answer.headers["interlingua-loss"]
+        parts = answer.json()["candidates"][0]["content"]["parts"]
+        assert [(part["functionCall"]["name"], part["functionCall"]["args"]) for part in parts] == calls
+        offered = [tool["name"] for tool in at.fake.sent[0].request["tools"]]
+        assert len(offered) == 16
+        assert {"click", "scroll"} <= {*offered}
+        assert "hotkey" not in offered
+        assert "computerUse" not in json.dumps(at.fake.sent[0].json)

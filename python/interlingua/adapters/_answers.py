@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written
-from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
+from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
 from interlingua.adapters._messages import report_state
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
@@ -25,7 +25,6 @@ Response = dict[str, Any]
 Choice = dict[str, Any]
 Block = dict[str, Any]
 
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What it raises to read or write an item that lacks a member or has one of a wrong type."""
 
 

@@ -2,14 +2,15 @@
 What the readers of streamed answers do alike.
 
 The frames of a wire are patches on its own unary answer. A wire says which part of that answer a frame patches and how the
-part is read when it has ended, which is how the unary answer is read. What is told of it on the way stands here: blocks
-that begin, go on and end, several answers at once, what had arrived of an answer that failed.
+part is read when it has ended, which is how the unary answer is read. The events on the way are made here: blocks that
+begin, grow and end, several answers at once, what had arrived of an answer that failed.
 """
 
-from collections.abc import Callable, Generator, Iterable
-from typing import Any, Final, cast
+import json as standard_json
+from collections.abc import Callable, Container, Generator, Iterable
+from typing import Any, ClassVar, Final, cast
 
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters._structured import AnswerCalls
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
@@ -30,28 +31,56 @@ DONE: Final = "[DONE]"
 """Stands behind the last event of some wires, and, as some servers have it, of others."""
 
 
-def stream_error(endpoint: Endpoint, category: ErrorCategory, message: str, *, retryable: bool) -> Error:
-    """The canonical error of a stream that its provider did not end."""
-    found: Error = {"category": category, "message": message, "retryable": retryable, "adapter": endpoint.adapter}
-    if endpoint.provider:
-        found["provider"] = endpoint.provider
-    return found
+# ---------------------------------------------------------------------------------------------------- patches
+
+
+def string(value: Any) -> str:
+    """A value that has to be text. Raises `TypeError` for any other."""
+    if not isinstance(value, str):
+        raise TypeError("text")
+    return value
+
+
+def patch_members(members: Wire, patch: Wire, apart: Container[str] = (), growing: Container[str] = ()) -> None:
+    """Patches an object: texts and lists that are `growing` go on, objects are joined, null leaves what there is, else the last
+    value counts. Members that are `apart` are none of it."""
+    for name, value in patch.items():
+        if name in apart:
+            continue
+        before = members.get(name)
+        if before is None:
+            members[name] = value
+        elif isinstance(before, list) and isinstance(value, list) and name in growing:
+            before += value  # there may be many: they are not copied with each frame
+        elif isinstance(before, str) and isinstance(value, str) and name in growing:
+            members[name] = before + value
+        elif isinstance(before, dict) and isinstance(value, dict):
+            members[name] = joined(before, value)
+        elif value is not None:
+            members[name] = value
+
+
+def joined(before: Wire, value: Wire) -> Wire:
+    """An object that goes on with another: what is absent in the later one keeps its value."""
+    for name in before:
+        if name not in value:
+            return {**before, **value}
+    return value  # most say all of it again
+
+
+def call_so_far(begun: Block, text: str) -> Block:
+    """A call with the arguments that have come: text that is no object stays as it is, and is none to run."""
+    arguments = None if begun.get("kind") == "custom" else parse_arguments(text)
+    if arguments is None:
+        return {**begun, "input": {}, "input_raw": text}
+    return {**begun, "input": arguments}
 
 
 # ---------------------------------------------------------------------------------------------------- blocks
 
 
-class Due:
-    """The events that have not been given yet: of an answer, and of the blocks of all its choices."""
-
-    __slots__ = ("events",)
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-
 class Part:
-    """A part of an answer that is being told: its form on the wire so far, and the pieces that are not in it yet.
+    """A part of an answer that is being streamed: its form on the wire so far, and the pieces that are not in it yet.
 
     `kind` is what the wire calls it, `index` that of its block, and `key` where the wire has it, on wires that need to know.
     """
@@ -67,18 +96,31 @@ class Part:
 
     @property
     def text(self) -> str:
-        """What the pieces have said."""
+        """What the pieces say."""
         return "".join(self.pieces)
 
 
-class Blocks:
-    """The blocks of one answer in the order in which they are told, and the events that tell them.
+class Due:
+    """The events that have not been given yet: of an answer, and of the blocks of all its choices.
 
-    `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
-    `told` is the part that ends when something else begins, on wires that do not say where it ends.
+    `repeated` is a text that goes on, and what its frames share.
     """
 
-    __slots__ = ("content", "due", "lanes", "number", "current")
+    __slots__ = ("events", "repeated")
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.repeated: tuple[Part, Repetition] | None = None
+
+
+class Blocks:
+    """The blocks of one answer in the order in which they begin, and the events that say them.
+
+    `number` is the number of the answer on the wire. Of a block that has not ended `content` holds what began.
+    `current` is the part that ends when something else begins, on wires that do not say where it ends.
+    """
+
+    __slots__ = ("content", "current", "due", "lanes", "number")
 
     def __init__(self, number: int, due: Due) -> None:
         self.number = number
@@ -94,7 +136,7 @@ class Blocks:
         self.due.events.append(event)
 
     def begin(self, block: Block, lane: Lane | None = None) -> int:
-        """A block begins, and a call says who it is. Gives its index. Without a lane it stands where it is told."""
+        """A block begins, and a call says who it is. Gives its index. Without a lane it stands where it began."""
         index = len(self.content)
         self.content.append(block)
         self.lanes.append((0, index) if lane is None else lane)
@@ -111,15 +153,11 @@ class Blocks:
             if kind == "tool_use_input_delta":
                 event["id"] = block["id"]
             event["text"] = text
-            if self.number:
-                event["choice"] = self.number
-            self.due.events.append(event)
+            self.emit(event)
 
-    def append(self, part: Part, text: Any) -> None:
-        """A piece of a part. What is no text cannot be read."""
-        if not isinstance(text, str):
-            raise TypeError("text")
-        part.pieces.append(text)
+    def grow(self, part: Part, text: Any) -> None:
+        """A part grows by a piece. What is no text cannot be read."""
+        part.pieces.append(string(text))
         self.more(part.index, text)
 
     def sign(self, index: int, signature: str) -> None:
@@ -129,6 +167,7 @@ class Blocks:
     def end(self, index: int, block: Block) -> None:
         """A block ends; a call says first what it was."""
         self.content[index] = block
+        self.due.repeated = None
         if block["type"] == "tool_use":
             end: Event = {"type": "tool_use_end", "index": index, "id": block["id"], "name": block["name"]}
             end["input"] = block["input"]
@@ -137,8 +176,8 @@ class Blocks:
             self.emit(end)
         self.emit({"type": "block_stop", "index": index, "block": block})
 
-    def whole(self, block: Block, lane: Lane | None = None, arguments: str = "") -> None:
-        """A block that came at once; what it says is told as that of any other, calls with the text of their arguments."""
+    def whole(self, block: Block, lane: Lane | None = None, *, silent: bool = False) -> None:
+        """A block that came at once; its events are those of any other. A call of no arguments says them if not `silent`."""
         match block["type"]:
             case "text":
                 index = self.begin({**block, "text": ""} if block["text"] else block, lane)
@@ -150,7 +189,10 @@ class Blocks:
             case "tool_use":
                 known = {name: value for name, value in block.items() if name != "input_raw"}
                 index = self.begin({**known, "input": {}}, lane)
-                self.more(index, arguments)
+                if "input_raw" in block:
+                    self.more(index, block["input_raw"])
+                elif block["input"] or not silent:
+                    self.more(index, arguments_text(block["input"]))
             case _:
                 index = self.begin(block, lane)
         self.end(index, block)
@@ -158,25 +200,25 @@ class Blocks:
     # -- parts that end when something else begins
 
     def open(self, kind: str, block: Block, lane: Lane | None = None, key: Any = None) -> Part:
-        """The part that is told from now on."""
+        """The part that is streamed from now on."""
         self.pause()
         part = self.current = Part(kind, {}, self.begin(block, lane), key)
         return part
 
-    def is_open(self, kind: str, key: Any = None) -> bool:
-        """Whether such a part is being told; without a key, wherever it comes from."""
+    def goes_on(self, kind: str, key: Any = None) -> Part | None:
+        """The part that is being streamed, if it is of this kind; without a key, wherever it comes from."""
         part = self.current
-        return part is not None and part.kind == kind and (key is None or part.key == key)
+        return part if part is not None and part.kind == kind and (key is None or part.key == key) else None
 
     def pause(self) -> None:
-        """What is being told ends."""
+        """What is being streamed ends."""
         part = self.current
         if part is not None:
             self.current = None
             self.end(part.index, self.read(part))
 
     def settle(self) -> None:
-        """What is being told stands as far as it came."""
+        """What is being streamed stands as far as it came."""
         part = self.current
         if part is not None:
             self.content[part.index] = self.read(part)
@@ -198,7 +240,7 @@ class Blocks:
         return [block for block in content if block is not None]
 
     def places(self) -> list[int] | None:
-        """Where each block stands in a whole answer; None when that is where it was told."""
+        """Where each block stands in a whole answer; None when that is where it began."""
         at = {lane: place for place, lane in enumerate(sorted(set(self.lanes)))}
         places = [at[lane] for lane in self.lanes]
         return None if places == list(range(len(places))) else places
@@ -224,8 +266,13 @@ class Answer:
 
     A wire says what the data of a frame do to it (`patch`), what of it had arrived (`arrived`), what the mark of an end is
     (`mark`) and what the end of input (`finish`). `body` are the members around the blocks, `blocks` those of the first answer.
-    `late` says that one of several answers has begun before one of a lower number.
+    Wires that give several answers have them in `choices` by their numbers, and say how one begins (`opened`). `late` says that
+    one has begun before one of a lower number.
     """
+
+    MODEL: ClassVar[str] = "model"
+    IDENTITY: ClassVar[str] = "id"
+    """The members of the body that name the model and the answer."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
@@ -233,40 +280,47 @@ class Answer:
         self.late = False
         self.due = Due()
         self.blocks = Blocks(0, self.due)
+        self.choices: dict[int, Any] = {}
         self.body: Wire = {}
         self.last: Event | None = None
         self._held: list[Event] = []
-        self._going: tuple[Part, Repetition] | None = None  # a text that goes on, and what its frames share
 
     def take(self, frame: Any) -> Event | None:
-        """Takes a frame. Gives the one event of a frame that goes on with a text, as most do; any other is told."""
-        known = self._going
-        if known is not None:
-            part, repetition = known
+        """Takes a frame. Gives the one event of a frame that goes on with a text and says nothing else, as most do."""
+        repeated = self.due.repeated
+        if repeated is not None:
+            part, repetition = repeated
             if text := repetition.text(frame.data):
                 part.pieces.append(text)
-                return {"type": "text_delta", "index": part.index, "text": text}
+                event: Event = {"type": "text_delta", "index": part.index, "text": text}
+                if repetition.beside is None:
+                    return event
+                self.due.events.append(event)
+                self.count(repetition.beside)
+                return None
         data = frame.data.strip()
-        if not data:
-            return None
         if data == DONE:
             self.mark()
-            return None
-        return self.patch(json.loads(data), frame)
+        elif data:
+            self.patch(json.loads(data), frame)
+        return None
 
-    def patch(self, data: Any, frame: Any) -> Event | None:
+    def patch(self, data: Any, frame: Any) -> None:
         """Takes the data of a frame."""
         raise NotImplementedError
 
-    def goes_on(self, part: Part, frame: Any, *path: str | int) -> None:
-        """A text of the first answer goes on, and the frame says nothing else: those like it need not be decoded."""
-        known = self._going
-        if known is None or known[0] is not part:
-            self._going = part, Repetition(frame.data, *path)
+    def repeats(self, part: Part, frame: Any, *path: str | int, beside: str = "") -> None:
+        """A text of the first answer goes on, and the frame says nothing else: those like it need not be decoded whole.
 
-    def rests(self) -> None:
-        """No frame that goes on with a text is like another one."""
-        self._going = None
+        `path` is that of the text, `beside` a member behind it that differs as well, and is counted (`count`).
+        """
+        known = self.due.repeated
+        if known is None or known[0] is not part:
+            self.due.repeated = part, Repetition(frame.data, *path, beside=beside)
+
+    def count(self, usage: Any) -> None:
+        """What the answer has taken so far, as a frame says it."""
+        raise NotImplementedError
 
     def mark(self) -> None:
         """The mark behind the last event has come; on most wires it says nothing."""
@@ -279,20 +333,31 @@ class Answer:
         """The input has ended."""
         self.cut_off()
 
-    def numbers(self) -> list[int]:
-        """The numbers of the answers that have begun, on wires that give several."""
-        return []
+    def opened(self, number: int) -> Any:
+        """An answer of a number begins: its blocks."""
+        raise NotImplementedError
 
-    def has_ended(self) -> bool:
-        """Whether the last event is due."""
-        return self.last is not None
+    def choice(self, number: Any) -> Any:
+        """The blocks of the answer of a number."""
+        found = self.choices.get(number)
+        if found is None:
+            self.late = self.late or number != len(self.choices)
+            found = self.choices[number] = self.opened(number)
+            if number or not self.begun:
+                self.start(number)
+        return found
+
+    def in_order(self) -> list[Any]:
+        """The blocks of all answers, by their numbers."""
+        return [choice for _, choice in sorted(self.choices.items())]
 
     # -- events
 
-    def start(self, model: Any, identity: Any, number: int = 0) -> None:
+    def start(self, number: int = 0) -> None:
         """An answer begins. What is no text is not known."""
         event: Event = {"type": "message_start"}
-        if isinstance(model, str):
+        model, identity = self.body.get(self.MODEL), self.body.get(self.IDENTITY)
+        if isinstance(model, str) and model:
             event["model"] = self.endpoint.model_id(model) or ""
         if isinstance(identity, str):
             event["response_id"] = identity
@@ -302,9 +367,10 @@ class Answer:
             self.begun = True
         self.due.events.append(event)
 
-    def emit_usage(self, usage: dict[str, Any]) -> None:
-        """What the answer has taken so far."""
-        self.due.events.append({"type": "usage_update", "usage": usage})
+    def usage(self, usage: dict[str, Any] | None) -> None:
+        """What the answer has taken so far, if that is known."""
+        if usage is not None:
+            self.due.events.append({"type": "usage_update", "usage": usage})
 
     def complete(self, response: dict[str, Any], places: list[int] | None = None) -> None:
         """The answer is whole."""
@@ -312,20 +378,28 @@ class Answer:
         if places is not None:
             self.last["places"] = places
 
+    def complete_in_places(self, response: dict[str, Any]) -> None:
+        """The answer is whole, and has its blocks where a whole answer has them."""
+        response["message"]["content"] = self.blocks.in_places()
+        self.complete(response, self.blocks.places())
+
     def unreadable(self) -> None:
         """The stream cannot be read on."""
-        message = "a frame of the stream cannot be read"
-        self.fail(stream_error(self.endpoint, "invalid_response", message, retryable=False))
+        self._broken("invalid_response", "a frame of the stream cannot be read", retryable=False)
 
     def cut_off(self) -> None:
         """The stream ended too soon."""
         message = "the stream ended before the answer did; what had arrived is in the response"
-        self.fail(stream_error(self.endpoint, "stream_truncated", message, retryable=True))
+        self._broken("stream_truncated", message, retryable=True)
+
+    def _broken(self, category: ErrorCategory, message: str, *, retryable: bool) -> None:
+        adapter = self.endpoint.adapter
+        self.fail({"category": category, "message": message, "retryable": retryable, "adapter": adapter})
 
     def fail(self, error: Error) -> None:
         """The answer failed; what had arrived stands beside the error."""
         self.last = {"type": "error", "error": error}
-        if self.endpoint.provider is not None:
+        if self.endpoint.provider:
             error.setdefault("provider", self.endpoint.provider)
         try:
             response = self.arrived()
@@ -334,18 +408,27 @@ class Answer:
         if response is not None:
             self.last["response"] = response
 
-    def placed(self) -> list[Event]:
+    def partial(self, content: list[Block]) -> dict[str, Any]:
+        """A response of which these blocks had arrived; what is no text is not known."""
+        response = failed({"message": {"role": "assistant", "content": content}})
+        model, identity = self.body.get(self.MODEL), self.body.get(self.IDENTITY)
+        if isinstance(identity, str):
+            response["id"] = identity
+        if isinstance(model, str) and model:
+            response["model"] = self.endpoint.model_id(model)
+        return response
+
+    def placed(self, new: list[Event]) -> list[Event]:
         """The events with the places of their answers for numbers, since numbers may have gaps.
 
         Those of an answer wait for all that have lower numbers, at the latest to the end.
         """
         ended = self.last is not None
-        numbers = sorted(self.numbers())
-        places = {number: place for place, number in enumerate(numbers) if ended or number == place}
-        self.late = len(places) < len(numbers)
+        places = {number: place for place, number in enumerate(sorted(self.choices)) if ended or number == place}
+        self.late = len(places) < len(self.choices)
         due: list[Event] = []
         held: list[Event] = []
-        for event in [*self._held, *self.due.events]:
+        for event in [*self._held, *new]:
             number = event.get("choice", 0)
             of_all = self.begun and number == 0 and "index" not in event
             (due if of_all or number in places else held).append(event)
@@ -357,19 +440,9 @@ class Answer:
             if place := places.get(number, 0):
                 event["choice"] = place
             elif number and self.begun and event["type"] == "message_start":
-                continue  # what turns out to be the first has been told to begin
+                continue  # what turns out to be the first has been said to begin
             events.append(event)
         return events
-
-
-def partial(content: list[Block], endpoint: Endpoint, model: Any = None, identity: Any = None) -> dict[str, Any]:
-    """A response of which this had arrived; what is no text is not known."""
-    response = failed({"message": {"role": "assistant", "content": content}})
-    if isinstance(identity, str):
-        response["id"] = identity
-    if isinstance(model, str) and model:
-        response["model"] = endpoint.model_id(model)
-    return response
 
 
 def failed(response: dict[str, Any]) -> dict[str, Any]:
@@ -386,9 +459,8 @@ def decoded(answer: Answer) -> Decoder:
 
 def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
     calls, due = AnswerCalls(), answer.due
-    events: list[Event] = []
-    frame = yield events
-    while not answer.has_ended():
+    frame = yield []
+    while answer.last is None:
         event: Event | None = None
         try:
             if frame is None:
@@ -399,12 +471,14 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
             due.events = []
             answer.unreadable()
         if event is not None:
-            events = [event]
-        else:
-            events = answer.placed() if answer.late else due.events
-            due.events = []
-            if answer.last is not None:
-                events.append(answer.last)
+            frame = yield [event]
+            continue
+        events = due.events
+        due.events = []
+        if answer.late:
+            events = answer.placed(events)
+        if answer.last is not None:
+            events.append(answer.last)
         if len(events) > 1 or calls.begun:
             events = calls.events(events)
         frame = yield events
@@ -416,38 +490,64 @@ def _decoded(answer: Answer) -> Generator[list[Event], Any, None]:
 
 
 _OTHER: Final = "another text"
+_SCANNER: Final = standard_json.JSONDecoder()
 
 
-def _at(path: tuple[str | int, ...], value: Any) -> Any:
+def _at(path: Iterable[str | int], value: Any) -> Any:
     for step in path:
         value = value[step]
     return value
 
 
 class Repetition:
-    """The frames of a stream that differ from one seen before in one text alone: they need not be decoded again.
+    """The frames of a stream that differ from one seen before in one text, and perhaps in one member behind it: they need not be
+    decoded again.
 
-    What stands around the text is compared as it is, and the text itself holds nothing that JSON would escape, so the
-    frame can mean nothing else.
+    What stands around the text and the member is compared as it is, and the text itself holds nothing that JSON would escape,
+    so the frame can mean nothing else. `beside` is what the member says in the last frame that was read.
     """
 
-    __slots__ = ("_after", "_before")
+    __slots__ = ("_after", "_before", "_between", "beside")
 
-    def __init__(self, data: str, *path: str | int) -> None:
-        """From a frame's data, and the path to the text in what it decodes to."""
-        self._before = self._after = ""
-        before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
+    def __init__(self, data: str, *path: str | int, beside: str = "") -> None:
+        """From a frame's data, the path to the text in what it decodes to, and the name of the member."""
+        self._before = self._between = self._after = ""
+        self.beside: Any = None
+        between, other = "", ""
         try:
+            before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
+            if beside:
+                between, after = _around(beside, after)
+                other = f'"{_OTHER}"'
             # another text in this place is read as the text: it is the place, and not one that looks like it
-            known = quoted != "" and _at(path, json.loads(f'{before}"{_OTHER}"{after}')) == _OTHER
-        except (InvalidRequest, KeyError, IndexError, TypeError):
-            known = False
-        if known:
-            self._before, self._after = before + '"', '"' + after
+            read = json.loads(f'{before}"{_OTHER}"{between}{other}{after}')
+            if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
+                self._before, self._after = before + '"', after if beside else '"' + after
+                self._between = '"' + between if beside else ""
+        except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
+            pass  # none is like it
 
     def text(self, data: str) -> str | None:
         """The text of a frame's data; None when the frame has to be decoded."""
         if not self._before or not data.startswith(self._before) or not data.endswith(self._after):
             return None
-        text = data[len(self._before) : -len(self._after)]
+        start, end = len(self._before), len(data) - len(self._after)
+        if self._between:
+            value = data.find('"', start)
+            if not data.startswith(self._between, value):
+                return None
+            try:
+                self.beside = json.loads(data[value + len(self._between) : end])
+            except InvalidRequest:
+                return None
+            end = value
+        text = data[start:end]
         return text if text.isprintable() and '"' not in text and "\\" not in text else None
+
+
+def _around(member: str, data: str) -> tuple[str, str]:
+    """What stands before and behind the value of a member. Raises `ValueError` where there is none."""
+    start = data.index(f'"{member}":') + len(member) + 3
+    start += len(data) - start - len(data[start:].lstrip())
+    _, end = _SCANNER.raw_decode(data, start)
+    return data[:start], data[end:]

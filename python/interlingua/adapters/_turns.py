@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
 from interlingua.adapters._items import laid_over, report_not_written
-from interlingua.adapters._kit import marked, report_foreign_state, report_replayable_state, within
+from interlingua.adapters._kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
 from interlingua.adapters._order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.adapters._reading import Reading
@@ -28,8 +28,6 @@ Move = tuple[int, int, str, str, Item | None]
 FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What reading a part raises that lacks a member or has one of a wrong type."""
 
 
 PLAIN: Final = frozenset(
@@ -86,10 +84,6 @@ class Writing(_writing.Writing):
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
         self.gone: set[Path] = set()
-
-    def had_twice(self, name: str) -> bool:
-        """Whether several tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def is_native(self, block: Item) -> bool | None:
         """Whether reasoning came from here; a block that says no origin has that of its message. None where neither says one."""

@@ -96,10 +96,11 @@ class Decoder:
                 return None
             self._name, self._head = found[1], found[0]
             head = self._head  # nearly all frames of a stream have the name of the one before
-        end = len(text) - 2
-        if text.find("\n", len(head)) != end or not text.endswith("\n") or "\r" in text:
+        blank = "\r\n\r\n" if text.endswith("\r\n\r\n") else "\n\n"
+        data = text[len(head) : -len(blank)]
+        if "\n" in data or "\r" in data or not text.endswith(blank):
             return None
-        return Frame(self._name, text[len(head) : end])
+        return Frame(self._name, data)
 
     def _start(self, chunk: bytes) -> bytes:
         chunk = bytes(self._buffer) + chunk
@@ -115,7 +116,7 @@ class Decoder:
 # found in one step, and the lines are counted to see that nothing else stood between.
 _NAMED: Final = re.compile(r"^event: (.*)\ndata: (.*)\n\n", re.MULTILINE)
 _BARE: Final = re.compile(r"^data: (.*)\n\n", re.MULTILINE)
-_HEAD: Final = re.compile(r"(?:event: (.*)\n)?data: ")
+_HEAD: Final = re.compile(r"(?:event: ([^\r\n]*)\r?\n)?data: ")
 
 
 def _frames(lines: bytes) -> list[Frame]:

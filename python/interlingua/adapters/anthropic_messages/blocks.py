@@ -12,9 +12,9 @@ from interlingua.adapters._claude.blocks import (
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
-from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
 from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
@@ -131,7 +131,7 @@ def blocks_from_wire(
         for block in content:
             blocks.append(block_from_wire(block, place, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, len(blocks)), failure) from problem
+        raise malformed("a block", (*path, len(blocks)), reading.adapter, failure) from problem
     return blocks
 
 

@@ -18,17 +18,9 @@ from interlingua.adapters._claude.blocks import (
     result_id,
 )
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import (
-    ASSISTANT,
-    RESULT,
-    SYSTEM,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    USER,
-)
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
@@ -72,7 +64,7 @@ def blocks_from_wire(
                         continue
             blocks.append(block_from_wire(wire, place, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, position), failure) from problem
+        raise malformed("a block", (*path, position), reading.adapter, failure) from problem
     except InvalidWire as problem:  # a block inside of this one
         where = pointer((*path, position)) + (problem.path or "")
         raise failure(problem.message, path=where, adapter=reading.adapter) from problem

@@ -7,10 +7,10 @@ The last message is `metadata`, which brings the usage and comes behind `message
 
 from typing import Any, Final
 
-from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
 from interlingua.adapters._kit import Event, Wire, parse_arguments
-from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, failed
+from interlingua.adapters._stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled
@@ -34,13 +34,11 @@ _OPENED_BY: Final = {"text": "text", "reasoningContent": "reasoningContent", "ci
 _PROSE: Final = ("text", "citationsContent")
 
 
-class _Answer(Answer):
+class _Answer(ClaudeAnswer):
     """The body so far, and its blocks that are growing."""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
-        super().__init__(endpoint)
-        self.reading = Reading(endpoint, ids)
-        self.open: dict[int, Part] = {}
+        super().__init__(endpoint, ids)
         self.stopped = False
 
     def take(self, frame: Frame) -> Event | None:
@@ -50,74 +48,61 @@ class _Answer(Answer):
         elif frame.kind != EVENT:
             self.fail(in_band(frame.event, frame.data, self.endpoint))
         else:
-            return self.patch(json.loads(frame.data), frame)
+            self.patch(json.loads(frame.data), frame)
         return None
 
-    def patch(self, data: Any, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event."""
         match frame.event:
             case "contentBlockDelta":
-                return self._delta(data["contentBlockIndex"], data["delta"])
+                self._delta(data["contentBlockIndex"], data["delta"])
             case "contentBlockStart":
                 self._start(data["contentBlockIndex"], data["start"])
             case "contentBlockStop":
-                if (part := self.open.pop(data["contentBlockIndex"], None)) is not None:
-                    self._stop(part)
+                self.stop(data["contentBlockIndex"])
             case "messageStart":
-                self._begin(data)
+                if self.begun:
+                    raise TypeError("messageStart")
+                role = {"role": data["role"]} if "role" in data else {}
+                self.body = {"output": {"message": {"content": [], **role}}}
+                self.start()
             case "messageStop":
-                self._message_stop(data)
+                self.check_begun()
+                self.stop_all()
+                self._patch_body(data)
+                self.stopped = True
             case "metadata":
-                self._end(data)
+                if not self.stopped:
+                    raise TypeError("metadata")
+                self._patch_body(data)
+                if isinstance(usage := data.get("usage"), dict):
+                    self.usage(COUNTS.read(usage, self.endpoint))
+                self.complete(self.response(self.blocks.content))
             case _:
                 if type(data) is not dict:
                     raise TypeError("event")  # any other is of a later version
-        return None
 
-    # ------------------------------------------------------------------------------------------ message
-
-    def _begin(self, data: Wire) -> None:
-        if self.begun:
-            raise TypeError("messageStart")
-        role = {"role": data["role"]} if "role" in data else {}
-        self.body = {"output": {"message": {"content": [], **role}}}
-        self.start(None, None)
-
-    def _started(self) -> None:
-        if not self.begun or self.stopped:
-            raise TypeError("no message is open")
-
-    def _message_stop(self, data: Wire) -> None:
-        self._started()
-        for index in sorted(self.open):
-            # the answer is complete, though nobody said so of a block
-            self._stop(self.open.pop(index))
+    def _patch_body(self, data: Wire) -> None:
         self.body.update({name: value for name, value in data.items() if name != "p"})
-        self.stopped = True
 
-    def _end(self, data: Wire) -> None:
-        if not self.stopped:
-            raise TypeError("metadata")
-        self.body.update({name: value for name, value in data.items() if name != "p"})
-        if isinstance(usage := data.get("usage"), dict):
-            self.emit_usage(COUNTS.read(usage, self.endpoint))
-        self.complete(assembled(self.body, self.blocks.content, self.reading))
+    def check_begun(self) -> None:
+        """Raises `TypeError` where no message is open."""
+        super().check_begun()
+        if self.stopped:
+            raise TypeError("the message has stopped")
 
-    def arrived(self) -> Wire | None:
-        """The answer as far as it came, without a block that cannot be read."""
-        if not self.begun:
-            return None
-        found = self.blocks.so_far(self.open.values(), self._read)
-        return failed(assembled(self.body, found, self.reading))
+    def response(self, content: list[Any]) -> dict[str, Any]:
+        """The answer with these blocks."""
+        return assembled(self.body, content, self.reading)
 
     # ------------------------------------------------------------------------------------------ blocks
 
     def _start(self, index: int, start: Wire) -> None:
-        self._started()
+        self.check_begun()
         kind = next((name for name in start if name != "type" and start[name] is not None), None)
         if kind is None and type(start) is dict:
             return  # a text or a thought, which begins with its first delta
-        if index in self.open or kind is None:
+        if kind is None:
             raise TypeError("contentBlockStart")
         raw = {kind: dict(start[kind])} if isinstance(start[kind], dict) else dict(start)
         if kind == "toolUse":
@@ -127,33 +112,25 @@ class _Answer(Answer):
         self._open(index, kind, raw)
 
     def _open(self, index: int, kind: str, raw: Wire) -> Part:
-        if type(index) is not int:
-            raise TypeError("contentBlockIndex")
         match kind:
             case "text" | "citationsContent":
                 begun = {"type": "text", "text": ""}
             case "reasoningContent" if "redactedContent" not in raw[kind]:
                 begun = {"type": "thinking", "text": ""}
             case "image":
-                begun = self.reading.opaque(kind, {kind: dict(raw[kind])})
+                begun = self.reading.opaque(kind, {kind: raw[kind]})
             case _:
-                # a copy: the raw block grows
-                begun = block_from_wire(_copy(raw), ASSISTANT, self.reading)
-        part = self.open[index] = Part(kind, raw, self.blocks.begin(begun))
-        return part
+                begun = block_from_wire(raw, ASSISTANT, self.reading)
+        return self.begin(index, kind, raw, begun)
 
-    def _delta(self, index: int, delta: Wire) -> Event | None:
-        part = self.open.get(index)
-        if part is not None and part.kind == "text" and type(text := delta.get("text")) is str and text:
-            part.pieces.append(text)
-            return {"type": "text_delta", "index": part.index, "text": text}
-        self._started()
+    def _delta(self, index: int, delta: Wire) -> None:
+        self.check_begun()
         kind = next((name for name in delta if name in _DELTAS and delta[name] is not None), None)
         if kind is None:
             if type(delta) is not dict:
                 raise TypeError("delta")
-            return None  # of a later version
-        value = delta[kind]
+            return  # of a later version
+        value, part = delta[kind], self.open.get(index)
         if part is None:
             opened = _OPENED_BY.get(kind)
             if opened is None:
@@ -163,48 +140,40 @@ class _Answer(Answer):
                 raw = {opened: {"redactedContent": ""}}
             part = self._open(index, opened, raw)
         self._grow(part, kind, value)
-        return None
 
     def _grow(self, part: Part, kind: str, value: Any) -> None:
+        """Patches a block. What stands in it already is replaced and not changed: the block that began may hold it."""
+        inner: Any = part.raw.get(part.kind)
         match kind:
             case "text" if part.kind in _PROSE:
-                self.blocks.append(part, value)
+                self.blocks.grow(part, value)
             case "toolUse" if part.kind == "toolUse":
-                self.blocks.append(part, value["input"])
+                self.blocks.grow(part, value["input"])
             case "reasoningContent" if part.kind == "reasoningContent":
                 self._grow_reasoning(part, value)
             case "citation" if part.kind in _PROSE:
                 part.kind = "citationsContent"
-                if "citationsContent" not in part.raw:
-                    part.raw = {"citationsContent": {}}
-                part.raw["citationsContent"].setdefault("citations", []).append(value)
+                cited = inner if type(inner) is dict else {}
+                part.raw = {part.kind: {**cited, "citations": [*cited.get("citations", ()), value]}}
             case "toolResult" if part.kind == "toolResult":
-                part.raw["toolResult"]["content"] += [dict(item) for item in value]
+                part.raw = {kind: {**inner, "content": [*inner["content"], *value]}}
             case "image" if part.kind == "image":
-                part.raw["image"].update(value)
+                part.raw = {kind: {**inner, **value}}
             case _:
                 raise TypeError("delta")
 
     def _grow_reasoning(self, part: Part, value: Wire) -> None:
         inner = part.raw["reasoningContent"]
         for name, piece in value.items():
-            match name:
-                case _ if piece is None:
-                    pass
-                case "text":
-                    self.blocks.append(part, piece)
-                case "signature":
-                    inner["signature"] = signature = inner.get("signature", "") + string(piece)
-                    self.blocks.sign(part.index, signature)
-                case "redactedContent":
-                    inner["redactedContent"] = inner.get("redactedContent", "") + string(piece)
-                case _:
-                    pass  # of a later version
+            if name == "text" and piece is not None:
+                self.blocks.grow(part, piece)
+            elif name in ("signature", "redactedContent") and piece is not None:
+                inner = {**inner, name: inner.get(name, "") + string(piece)}
+                part.raw = {"reasoningContent": inner}
+                if name == "signature":
+                    self.blocks.sign(part.index, inner[name])
 
-    def _stop(self, part: Part) -> None:
-        self.blocks.end(part.index, self._read(part))
-
-    def _read(self, part: Part) -> Event:
+    def read(self, part: Part) -> Event:
         """The block as the unary answer would have it."""
         raw, text = part.raw, part.text
         match part.kind:
@@ -216,20 +185,11 @@ class _Answer(Answer):
             case "reasoningContent" if "redactedContent" not in raw["reasoningContent"]:
                 raw = {"reasoningContent": {"reasoningText": {"text": text, **raw["reasoningContent"]}}}
             case "toolUse":
-                arguments = parse_arguments(text) if text else {}
                 begun = self.blocks.content[part.index]
                 if begun["type"] == "tool_use":
-                    # the wire has no place for text that is no object; the answer keeps it
-                    unread = {} if arguments is not None else {"input_raw": text}
-                    return {**begun, "input": arguments or {}, **unread}
-                raw = {"toolUse": {**raw["toolUse"], "input": arguments if arguments is not None else text}}
+                    return call_so_far(begun, text or "{}")  # the wire has no place for text that is no object
+                arguments = parse_arguments(text) if text else {}
+                raw = {"toolUse": {**raw["toolUse"], "input": text if arguments is None else arguments}}
             case _:
                 pass
         return block_from_wire(raw, ASSISTANT, self.reading)
-
-
-def _copy(value: Any) -> Any:
-    """A copy of plain data down to the lists that grow."""
-    if isinstance(value, dict):
-        return {name: _copy(item) for name, item in value.items()}
-    return list(value) if isinstance(value, list) else value

@@ -7,9 +7,9 @@ ends when something else begins. The event `message-end` is the last one: withou
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded, partial
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
 from interlingua.adapters.cohere_chat.responses import assembled
@@ -35,23 +35,22 @@ _PROSE: Final = ("text", "thinking")
 
 
 class _Part(Part):
-    """A part of the content, the plan, or a call, as far as it came; of a text also what blocks said that have ended."""
+    """A part of the content, the plan, or a call, as far as it came; of a text what its last block cites, and what blocks
+    before that one said."""
 
-    __slots__ = ("before", "citations", "cited")
+    __slots__ = ("before", "citations")
 
     def __init__(self, kind: str, raw: Wire, lane: Lane, index: int) -> None:
         super().__init__(kind, raw, index, lane)
         self.before = ""
         self.citations: list[Wire] = []
-        self.cited = 0  # how many of them stand in blocks that have ended
 
 
-def _wire(part: Part) -> Wire:
+def _wire(part: _Part) -> Wire:
     """A part or call as a whole answer has it."""
     if part.key[0] == _CALLS:
         return {**part.raw, "function": {**part.raw["function"], "arguments": part.text}}
-    before = part.before if isinstance(part, _Part) else ""
-    return {**part.raw, part.kind: before + part.text} if part.kind in _PROSE else part.raw
+    return {**part.raw, part.kind: part.before + part.text} if part.kind in _PROSE else part.raw
 
 
 class _Blocks(Blocks):
@@ -70,17 +69,18 @@ class _Blocks(Blocks):
             block["provider_state"] = self.endpoint.state()
         elif part.key == _PLAN_LANE:
             block["provider_state"] = self.endpoint.state(encoding={"place": PLAN})
-        part.before, part.pieces, part.cited = part.before + part.text, [], len(part.citations)
-        self.pause()
+        part.before, part.pieces, part.citations = part.before + part.text, [], []
         part.index = self.begin(block, part.key)
         self.current = part
 
     def read(self, part: Part) -> dict[str, Any]:
-        """A text or reasoning as a whole answer has it, with what it cites."""
+        """A text or reasoning as a whole answer has it, with what it cites; a call with the arguments that have come."""
         if not isinstance(part, _Part):
             raise TypeError("part")
-        cites = part.citations[part.cited :]
-        text = part.text
+        text, cites = part.text, part.citations
+        if part.key[0] == _CALLS:
+            call = call_from_wire(_wire(part), Reading(self.endpoint))
+            return {**call, "id": self.content[part.index]["id"]}
         shown = text or ("." if cites else "")  # a further piece of a text may only cite
         message: Wire = {PLAN: shown} if part.key == _PLAN_LANE else {"content": [{**part.raw, part.kind: shown}]}
         if cites:
@@ -107,18 +107,15 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.reading = Reading(endpoint, ids)
-        self.text_blocks = _Blocks(endpoint, self.due)
-        self.blocks = self.text_blocks
+        self.texts = _Blocks(endpoint, self.due)
+        self.blocks = self.texts
         self.message: Wire = {}
         self.logprobs: list[Any] = []
         self.parts: dict[Lane, _Part] = {}
-        self.ending = False  # whether what is being told has ended but for what it cites
+        self.ending = False  # whether the current part has ended but for what it cites
 
-    def patch(self, data: Any, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event of the wire."""
-        if not isinstance(data, dict):
-            raise TypeError("event")
-        self.rests()
         delta = data.get("delta") or {}
         message = delta.get("message") or {}
         if isinstance(data.get("logprobs"), dict):
@@ -130,19 +127,25 @@ class _Answer(Answer):
             case "content-delta":
                 part = self._more((_PARTS, data["index"]), message["content"])
                 if part.kind == "text" and not self.logprobs:
-                    self.goes_on(part, frame, "delta", "message", "content", "text")
+                    self.repeats(part, frame, "delta", "message", "content", "text")
             case "message-start":
-                self._start(data, message)
+                if data.get("id") is not None:
+                    self.body["id"] = data["id"]
+                # what it begins with says nothing yet
+                self.message = {name: value for name, value in message.items() if value and name != "role"}
+                self.start()
             case "content-start":
                 self._begin((_PARTS, data["index"]), message["content"])
             case "content-end":
-                self.ending = self._is_open(self.parts.get((_PARTS, data["index"])))
+                self.ending = self._is_current(self.parts.get((_PARTS, data["index"])))
+                self.due.repeated = None
             case "tool-plan-delta":
                 self._plan(message["tool_plan"])
             case "tool-call-start":
                 self._begin_call((_CALLS, data["index"]), message["tool_calls"])
             case "tool-call-delta":
-                self._more_arguments(data["index"], message["tool_calls"]["function"]["arguments"])
+                part = self.parts[_CALLS, data["index"]]
+                self.blocks.grow(part, message["tool_calls"]["function"]["arguments"])
             case "tool-call-end":
                 self._end(self.parts[_CALLS, data["index"]])
             case "citation-start":
@@ -155,19 +158,11 @@ class _Answer(Answer):
                 self.fail(read_error(200, {}, data, self.endpoint))
             case _:
                 pass  # ends that say nothing, and events of later versions
-        return None
-
-    def _start(self, event: Wire, message: Wire) -> None:
-        if event.get("id") is not None:
-            self.body["id"] = event["id"]
-        # what it begins with says nothing yet
-        self.message = {name: value for name, value in message.items() if value and name != "role"}
-        self.start(None, event.get("id"))
 
     # -- parts
 
-    def _is_open(self, part: _Part | None) -> bool:
-        return part is not None and self.text_blocks.current is part
+    def _is_current(self, part: _Part | None) -> bool:
+        return part is not None and self.blocks.current is part
 
     def _pause(self) -> None:
         self.ending = False
@@ -182,11 +177,17 @@ class _Answer(Answer):
         kind = raw["type"]
         part = self._part(kind, raw, lane)
         if kind in _PROSE and isinstance(raw.get(kind, ""), str):
-            self.text_blocks.begin_text(part)
-            self.blocks.append(part, raw.get(kind, ""))
+            self._continue(part)
+            self.blocks.grow(part, raw.get(kind, ""))
         else:
-            self.blocks.whole(self.text_blocks.read_one({"content": [raw]}), lane)
+            self.blocks.whole(self.texts.read_one({"content": [raw]}), lane)
         return part
+
+    def _continue(self, part: _Part) -> None:
+        """The part is the current one from now on."""
+        if not self._is_current(part):
+            self._pause()
+            self.texts.begin_text(part)
 
     def _more(self, lane: Lane, content: Any) -> _Part:
         part = self.parts.get(lane)
@@ -196,7 +197,7 @@ class _Answer(Answer):
                 raise TypeError("content")
             part = self._begin(lane, {"type": kind, kind: ""})
         if part.kind in _PROSE:
-            self._go_on(part, content[part.kind])
+            self._grow(part, content[part.kind])
         return part
 
     def _plan(self, text: Any) -> None:
@@ -204,24 +205,21 @@ class _Answer(Answer):
         if part is None and text:
             part = self._part("text", {}, _PLAN_LANE)
         if part is not None:
-            self._go_on(part, text)
+            self._grow(part, text)
 
-    def _go_on(self, part: _Part, text: Any) -> None:
-        if text and not self._is_open(part):
-            self._pause()
-            self.text_blocks.begin_text(part)
-        self.blocks.append(part, text)
+    def _grow(self, part: _Part, text: Any) -> None:
+        if text:
+            self._continue(part)
+        self.blocks.grow(part, text)
 
     def _cite(self, citation: Any) -> None:
-        citations = citation if isinstance(citation, list) else [citation]
-        for one in citations:
+        for one in citation if isinstance(citation, list) else [citation]:
             lane: Lane = _PLAN_LANE if one.get("type") == "PLAN" else (_PARTS, one.get("content_index", -1))
             part = self.parts.get(lane) or next((part for part in self.parts.values() if part.kind == "text"), None)
             if part is None:
                 raise KeyError("citations")
-            if part.kind == "text" and not self._is_open(part):
-                self._pause()
-                self.text_blocks.begin_text(part)
+            if part.kind == "text":
+                self._continue(part)
             part.citations.append(one)
 
     # -- calls
@@ -229,27 +227,21 @@ class _Answer(Answer):
     def _begin_call(self, lane: Lane, raw: Any) -> None:
         function = raw["function"]
         block = call_from_wire({**raw, "function": {**function, "arguments": "{}"}}, self.reading)
-        self._part("tool_use", raw, lane)
+        part = self._part("tool_use", raw, lane)
         if block["type"] != "tool_use":
+            part.kind = "ended"
             self.blocks.whole(block, lane)
             return
         self.blocks.begin({**block, "input": {}}, lane)
-        self._more_arguments(lane[1], function.get("arguments") or "")
-
-    def _more_arguments(self, number: Any, text: Any) -> None:
-        part = self.parts[_CALLS, number]
-        self.blocks.append(part, text)
+        self.blocks.grow(part, function.get("arguments") or "")
 
     def _end(self, part: _Part) -> None:
-        if part.kind == "tool_use" and self.blocks.content[part.index]["type"] == "tool_use":
+        if part.kind == "tool_use":
             part.kind = "ended"
-            self.blocks.end(part.index, self._read_call(part))
+            self.blocks.end(part.index, self.blocks.read(part))
 
-    def _read_call(self, part: Part) -> dict[str, Any]:
-        begun = self.blocks.content[part.index]
-        if begun["type"] != "tool_use":
-            return begun
-        return {**call_from_wire(_wire(part), Reading(self.endpoint)), "id": begun["id"]}
+    def _open_calls(self) -> list[_Part]:
+        return [part for part in self.parts.values() if part.kind == "tool_use"]
 
     # -- the end
 
@@ -265,18 +257,12 @@ class _Answer(Answer):
             if parts := [_wire(part) for lane, part in sorted(self.parts.items()) if lane[0] == place]:
                 message[member] = parts
         response = assembled({**body, "message": message}, Reading(self.endpoint))
-        if "usage" in response:
-            self.emit_usage(response["usage"])
-        response["message"]["content"] = self.blocks.in_places()
-        self.complete(response, self.blocks.places())
-
-    def _open_calls(self) -> list[_Part]:
-        return [part for part in self.parts.values() if part.key[0] == _CALLS and part.kind == "tool_use"]
+        self.usage(response.get("usage"))
+        self.complete_in_places(response)
 
     def arrived(self) -> dict[str, Any] | None:
         """What had arrived; a text as far as it came."""
         if not self.begun:
             return None
         self.blocks.settle()
-        content = self.blocks.so_far(self._open_calls(), self._read_call)
-        return partial(content, self.endpoint, None, self.body.get("id"))
+        return self.partial(self.blocks.so_far(self._open_calls(), self.blocks.read))

@@ -10,14 +10,7 @@ from typing import Any, Final
 
 from interlingua.adapters._free_text import arguments_of
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    arguments_text,
-    is_only_named,
-    keep,
-    parse_arguments,
-)
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, arguments_text, is_only_named, keep, parse_arguments
 from interlingua.adapters._media import KINDS
 from interlingua.adapters._messages import OF_TEXT, misplaced, native_item, no_place, report_beside
 from interlingua.adapters._writing import Refused
@@ -37,7 +30,7 @@ from interlingua.adapters.gemini_generate.context import (
     signature_from_wire,
 )
 from interlingua.adapters.gemini_generate.media import medium_from_wire, medium_to_wire
-from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
+from interlingua.adapters.gemini_generate.tables import camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer

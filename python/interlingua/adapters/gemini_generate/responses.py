@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters import _answers as answers
 from interlingua.adapters._choices import NUMBER, Choices
 from interlingua.adapters._items import ABSENT, Member, Row, inside
-from interlingua.adapters._kit import NOTHING, Wire, data_of
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
@@ -74,7 +74,7 @@ def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) 
             position, start, end = _place(segment, blocks, last)
             # a chunk is an object of one member: web, retrievedContext, maps
             sources = [next(iter(chunks[index].values())) for index in support["groundingChunkIndices"] if index >= 0]
-        except (*answers.UNREADABLE, StopIteration):
+        except (*UNREADABLE, StopIteration):
             continue
         for source in sources:
             if type(source) is dict and type(source.get("uri")) is str:

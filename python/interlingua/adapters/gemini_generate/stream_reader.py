@@ -7,10 +7,10 @@ or when the prompt was blocked.
 """
 
 import re
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from interlingua.adapters._kit import Event, Wire, arguments_text, within
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed
+from interlingua.adapters._kit import Wire, arguments_text, within
+from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, joined
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part
@@ -25,6 +25,9 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
     return decoded(_Answer(endpoint, ids))
 
 
+_USAGE: Final = "usageMetadata"
+_APART: Final = frozenset(("candidates", _USAGE))
+_PLAIN: Final = frozenset(("content", "index", "safetyRatings"))
 _CONTENT: Final = frozenset(("role", "parts"))
 _TEXT_PART: Final = frozenset(("text", "thought"))
 _NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
@@ -33,61 +36,59 @@ _NO_COUNTS: Final = frozenset(("trafficType", "serviceTier"))
 class _Answer(Answer):
     """The members of the answer around its candidates, and the candidates by their index."""
 
+    MODEL: ClassVar[str] = "modelVersion"
+    IDENTITY: ClassVar[str] = "responseId"
+
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.ids = ids
-        self.choices: dict[int, _Choice] = {}
 
-    def numbers(self) -> list[int]:
-        """The indices of the candidates that have begun."""
-        return list(self.choices)
-
-    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes a chunk."""
         chunk = data[0] if type(data) is list and len(data) == 1 else data
         if type(chunk) is not dict:
             raise TypeError("chunk")
         if "error" in chunk and "candidates" not in chunk:
             self.fail(error_from_wire(200, {}, chunk, self.endpoint))
-            return None
-        body, usage = self.body, None
+            return
         for name, value in chunk.items():
-            if name == "usageMetadata":
-                before: Any = body.get(name)
-                if value != before:
-                    # cumulative: what is absent keeps its value
-                    if type(before) is dict and type(value) is dict:
-                        value = {**before, **value}
-                    body[name] = usage = value
-            elif name != "candidates":
-                body[name] = value
+            if name not in _APART:
+                self.body[name] = value
         if not self.begun:
-            self._begin(0)
-        for candidate in chunk.get("candidates") or ():
-            self._candidate(candidate)
-        if type(usage) is dict and not usage.keys() <= _NO_COUNTS:
-            self.emit_usage(COUNTS.read(usage, self.endpoint))
-        return None
+            self.start()
+        part: Part | None = None
+        candidates = chunk.get("candidates") or ()
+        for candidate in candidates:
+            index = candidate.get("index") or 0
+            if type(index) is not int or index < 0:
+                raise TypeError("index")
+            choice: _Choice = self.choice(index)
+            part = choice.take(candidate)
+        if _USAGE in chunk:
+            self.count(chunk[_USAGE])
+            if (
+                part is not None
+                and len(candidates) == 1
+                and 0 in self.choices
+                and len(self.choices) == 1
+                and chunk is data
+            ):
+                self.repeats(part, frame, "candidates", 0, "content", "parts", 0, "text", beside=_USAGE)
 
-    def _begin(self, index: int) -> None:
-        self.start(self.body.get("modelVersion") or None, self.body.get("responseId"), index)
+    def count(self, usage: Any) -> None:
+        """Counts are cumulative: what is absent keeps its value."""
+        before: Any = self.body.get(_USAGE)
+        if usage == before:
+            return
+        if type(before) is dict and type(usage) is dict:
+            usage = joined(before, usage)
+        self.body[_USAGE] = usage
+        if type(usage) is dict and not within(usage, _NO_COUNTS):
+            self.usage(COUNTS.read(usage, self.endpoint))
 
-    def _candidate(self, candidate: Wire) -> None:
-        index = candidate.get("index") or 0
-        if type(index) is not int or index < 0:
-            raise TypeError("index")
-        choice = self.choices.get(index)
-        if choice is None:
-            self.late = self.late or index != len(self.choices)
-            choice = self._open(index)
-            if index:
-                self._begin(index)
-        choice.take(candidate)
-
-    def _open(self, index: int) -> "_Choice":
-        reading = Reading(self.endpoint, self.ids, call_prefix(self.body, index))
-        choice = self.choices[index] = _Choice(index, self.due, reading)
-        return choice
+    def opened(self, number: int) -> "_Choice":
+        """A candidate."""
+        return _Choice(number, self.due, Reading(self.endpoint, self.ids, call_prefix(self.body, number)))
 
     # -- the end
 
@@ -101,7 +102,7 @@ class _Answer(Answer):
             self.cut_off()
 
     def _response(self) -> dict[str, Any]:
-        choices = [choice for _, choice in sorted(self.choices.items())]
+        choices = self.in_order()
         body = {**self.body, "candidates": [choice.candidate() for choice in choices]}
         readings = [choice.reading for choice in choices] or [Reading(self.endpoint, self.ids)]
         return assembled(body, [choice.content for choice in choices], readings)
@@ -111,7 +112,7 @@ class _Answer(Answer):
         if not self.begun:
             return None
         if self.choices and 0 not in self.choices:
-            self._open(0)  # nothing came of the first answer, which another must not stand for
+            self.choices[0] = self.opened(0)  # nothing came of the first answer, which another must not stand for
         for choice in self.choices.values():
             choice.settle()
         return failed(self._response())
@@ -129,7 +130,7 @@ class _Call(Part):
 
 
 class _Choice(Blocks):
-    """One candidate as far as it has come. What is being told is its last block: a text, reasoning, or a call."""
+    """One candidate as far as it has come. Its last block is the current part: a text, reasoning, or a call."""
 
     def __init__(self, number: int, due: Due, reading: Reading) -> None:
         super().__init__(number, due)
@@ -138,64 +139,64 @@ class _Choice(Blocks):
         self.around: Wire = {}  # the members of the content beside its parts
         self.finished = False
 
-    def take(self, candidate: Wire) -> None:
-        """Takes the candidate of one chunk."""
+    def take(self, candidate: Wire) -> Part | None:
+        """Takes the candidate of one chunk. Gives the text that goes on, where it says nothing else."""
         first = len(self.due.events)
         # a finish need not be the last: behind that of a tool which the provider ran, the answer itself follows
         for name, value in candidate.items():
             if name == "content" or name == "index":
                 continue
             before = self.members.get(name)
-            if type(before) is dict and type(value) is dict:
-                value = _more(name, before, value)
-            self.members[name] = value
-        content = candidate.get("content")
+            self.members[name] = _more(name, before, value) if type(before) is dict and type(value) is dict else value
+        content: Any = candidate.get("content")
+        parts: list[Wire] = []
         if type(content) is dict:
+            parts = content.get("parts") or []
             if not within(content, _CONTENT):
                 self.around.update({name: value for name, value in content.items() if name not in _CONTENT})
-            for part in content.get("parts") or ():
-                if None in part.values():
-                    part = {name: value for name, value in part.items() if value is not None} or part
-                text, current = part.get("text"), self.current
-                if current is not None and current.kind == "text" and len(part) == 1 and type(text) is str and text:
-                    current.pieces.append(text)  # most parts are these
-                    self.emit({"type": "text_delta", "index": current.index, "text": text})
-                else:
-                    self._part(part)
-                if self.finished and text != "":
+            for part in parts:
+                self._part(part)
+                if self.finished and part.get("text") != "":
                     self.finished = False
         if candidate.get("finishReason") is not None:
             self.finished = True
             self.pause()
             self._cite(first)
+        plain = len(parts) == 1 and len(parts[0]) == 1 and within(candidate, _PLAIN) and within(content, _CONTENT)
+        return self.goes_on("text") if plain else None
 
     def _part(self, part: Wire) -> None:
-        text, call = part.get("text"), part.get("functionCall")
+        if None in part.values():
+            part = {name: value for name, value in part.items() if value is not None} or part
+        call: Any = part.get("functionCall")
+        text, current = part.get("text"), self.current
         if type(text) is str and within(part, _TEXT_PART):
             if text:
-                self._append("thinking" if part.get("thought") is True else "text", text)
-        elif type(call) is dict and isinstance(current := self.current, _Call) and "name" not in call:
+                kind = "thinking" if part.get("thought") is True else "text"
+                self.grow(self.goes_on(kind) or self.open(kind, {"type": kind, "text": ""}), text)
+        elif type(call) is dict and isinstance(current, _Call) and "name" not in call:
             self._continue(current, call)
         else:
             self.pause()
+            block: Block | None = None
             if type(call) is dict and ("partialArgs" in call or call.get("willContinue") is True) and "name" in call:
-                self._begin_call(part, call)
+                known = {name: value for name, value in call.items() if name not in ("partialArgs", "willContinue")}
+                block = block_from_part({**part, "functionCall": {"args": {}, **known}}, MODEL, self.reading)
+            if block is not None and block["type"] == "tool_use":
+                begun = self.current = _Call(block["input"], self.begin({**block, "input": {}}))
+                self._continue(begun, call)
             else:
-                self._put_whole(part)
+                self.whole(block_from_part(part, MODEL, self.reading), silent=True)
 
-    def _append(self, kind: str, text: str) -> None:
-        current = self.current
-        if current is None or current.kind != kind:
-            current = self.open(kind, {"type": kind, "text": ""})
-        self.append(current, text)
-
-    def _put_whole(self, part: Wire) -> None:
-        block = block_from_part(part, MODEL, self.reading)
-        calls = block["type"] == "tool_use" and block["input"]
-        self.whole(block, arguments=arguments_text(block["input"]) if calls else "")
+    def _continue(self, open_call: _Call, call: Wire) -> None:
+        """More of a call; one that does not say that it goes on is complete."""
+        for piece in call.get("partialArgs") or ():
+            _put(open_call, piece)
+        if call.get("willContinue") is not True:
+            self.pause()
 
     def pause(self) -> None:
-        """What is being told ends; a call of which all arguments have come says them."""
+        """What is being streamed ends; a call of which all arguments have come says them."""
         current = self.current
         if isinstance(current, _Call) and current.arguments:
             self.more(current.index, arguments_text(current.arguments))
@@ -215,26 +216,6 @@ class _Choice(Blocks):
         for event in self.due.events[first:]:
             if event["type"] == "block_stop" and event["index"] == last:
                 self.content[last] = event["block"] = blocks[last]
-
-    # -- arguments in pieces
-
-    def _begin_call(self, part: Wire, call: Wire) -> None:
-        known = {name: value for name, value in call.items() if name not in ("partialArgs", "willContinue")}
-        block = block_from_part({**part, "functionCall": {"args": {}, **known}}, MODEL, self.reading)
-        if block["type"] != "tool_use":
-            self._put_whole(part)
-            return
-        begun = self.current = _Call(block["input"], self.begin({**block, "input": {}}))
-        self._continue(begun, call)
-
-    def _continue(self, open_call: _Call, call: Wire) -> None:
-        """More of a call; one that does not say that it goes on is complete."""
-        for piece in call.get("partialArgs") or ():
-            _put(open_call, piece)
-        if call.get("willContinue") is not True:
-            self.pause()
-
-    # -- the end
 
     def candidate(self) -> Wire:
         """The candidate as a unary answer has it, but for its parts."""
@@ -275,34 +256,22 @@ def _counts_on(before: Wire, value: Wire) -> bool:
 
 
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\[\"((?:[^\"\\]|\\.)*)\"\]")
-_VALUES: Final = ("stringValue", "numberValue", "boolValue", "nullValue")
+_VALUES: Final = ("stringValue", "numberValue", "boolValue")
 
 
 def _put(call: _Call, piece: Wire) -> None:
     """Puts one value at its path; a text continues the one before it while that said so."""
     path = piece["jsonPath"]
-    name = next((name for name in _VALUES if name in piece), None)
-    value = None if name in (None, "nullValue") else piece[name]
-    steps: list[Any] = _steps(path)
+    value = next((piece[name] for name in _VALUES if name in piece), None)
+    steps = _steps(path)
     container: Any = call.arguments
     for step, following in zip(steps, [*steps[1:], None], strict=True):
-        last = following is None
-        empty: Any = value if last else ([] if type(following) is int else {})
-        if type(step) is int:
-            if type(container) is not list or step > len(container):
-                raise TypeError("jsonPath")
-            if step == len(container):
-                container.append(empty)
-                continue_at = last
-            else:
-                continue_at = False
-        else:
-            continue_at = step not in container
-            if continue_at:
-                container[step] = empty
-        if last and not continue_at:
-            goes_on = path in call.open and type(value) is str and type(container[step]) is str
+        present = _holds(container, step)
+        if following is None:
+            goes_on = present and path in call.open and type(value) is str and type(container[step]) is str
             container[step] = container[step] + value if goes_on else value
+        elif not present:
+            container[step] = [] if type(following) is int else {}
         container = container[step]
     if piece.get("willContinue") is True:
         call.open.add(path)
@@ -310,16 +279,21 @@ def _put(call: _Call, piece: Wire) -> None:
         call.open.discard(path)
 
 
+def _holds(container: Any, step: Any) -> bool:
+    """Whether there is a value at a step already; a list has room behind its last one."""
+    if type(step) is not int:
+        return step in container
+    if type(container) is not list or step > len(container):
+        raise TypeError("jsonPath")
+    if step < len(container):
+        return True
+    container.append(None)
+    return False
+
+
 def _steps(path: str) -> list[Any]:
-    steps: list[Any] = []
-    at = 1 if path.startswith("$") else 0
-    while at < len(path):
-        found = _STEP.match(path, at)
-        if found is None:
-            raise ValueError("jsonPath")
-        name, index, single, double = found.groups()
-        steps.append(int(index) if index is not None else name if name is not None else (single or double or ""))
-        at = found.end()
-    if not steps or type(steps[0]) is int:
+    """The names and numbers of a path."""
+    found = list(_STEP.finditer(path.removeprefix("$")))
+    if not found or "".join([step[0] for step in found]) != path.removeprefix("$") or found[0][2] is not None:
         raise ValueError("jsonPath")
-    return steps
+    return [int(step[2]) if step[2] is not None else step[1] or step[3] or step[4] or "" for step in found]

@@ -5,12 +5,12 @@ Text and reasoning come in pieces and end when something else begins; calls come
 last one: without it the answer broke off.
 """
 
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from interlingua.adapters._answers import read_end
-from interlingua.adapters._kit import Event, Wire, arguments_text
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, partial
+from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import ENDS, assembled, call_prefix
@@ -32,11 +32,13 @@ _LANES: Final[dict[str, Lane]] = {"thinking": (0, 0), "text": (2, 0)}
 """Text and reasoning are one each in a whole answer, however they came."""
 _IMAGES: Final = 1
 _CALLS: Final = 3
-_CONTENT_MEMBERS: Final = frozenset(("content", "thinking", "tool_calls", "images"))
+_STREAMED: Final = ("content", "thinking", "tool_calls", "images")
 
 
 class _Answer(Answer):
     """The members of all lines."""
+
+    IDENTITY: ClassVar[str] = ""
 
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
@@ -44,76 +46,57 @@ class _Answer(Answer):
         self.message: Wire = {}
         self.logprobs: list[Any] = []
 
-    def patch(self, data: Any, frame: Frame) -> Event | None:  # noqa: ARG002
+    def patch(self, data: Any, frame: Frame) -> None:  # noqa: ARG002
         """Takes a line."""
         message = data.get("message")
         if data.get("error") and not isinstance(message, dict):
             self.fail(read_error(200, {}, data, self.endpoint))
-            return None
+            return
         done = data.get("done")
+        patch_members(self.body, data, ("message",))
         if not self.begun and (message is not None or done):
             self.reading.prefix = call_prefix(data)
-            self.start(data.get("model") or None, None)
-        for name, value in data.items():
-            if name != "message" and value is not None:
-                self.body[name] = value
+            self.start()
         if isinstance(logprobs := data.get("logprobs"), list):
             self.logprobs += logprobs
         if message is not None:
             self._message(message)
         if done is True:
             self._complete()
-        return None
 
     def _message(self, message: Wire) -> None:
-        if text := message.get("thinking"):
-            self._append("thinking", text)
+        self._grow("thinking", message.get("thinking"))
         for image in message.get("images") or ():
             self._whole(answered_image(image, self.reading), _IMAGES)
-        if text := message.get("content"):
-            self._append("text", text)
+        self._grow("text", message.get("content"))
         for call in message.get("tool_calls") or ():
             self._whole(call_from_wire(call, self.reading), _CALLS)
-        for name, value in message.items():
-            if name not in _CONTENT_MEMBERS and value is not None:
-                self.message[name] = value
+        patch_members(self.message, message, _STREAMED)
 
-    def _append(self, kind: str, text: Any) -> None:
-        if not isinstance(text, str):
-            raise TypeError(kind)
-        current = self.blocks.current
-        if current is None or current.kind != kind:
-            state = {"provider_state": self.endpoint.state()} if kind == "thinking" else {}
-            current = self.blocks.open(kind, {"type": kind, "text": "", **state}, _LANES[kind])
-        self.blocks.append(current, text)
+    def _grow(self, kind: str, text: Any) -> None:
+        if text and string(text):
+            begun: Wire = {"type": kind, "text": ""}
+            if kind == "thinking":
+                begun["provider_state"] = self.endpoint.state()
+            self.blocks.grow(self.blocks.goes_on(kind) or self.blocks.open(kind, begun, _LANES[kind]), text)
 
     def _whole(self, block: dict[str, Any], member: int) -> None:
         self.blocks.pause()
-        raw = block.get("input_raw")
-        text = arguments_text(block["input"]) if block["type"] == "tool_use" and raw is None else raw or ""
-        self.blocks.whole(block, (member, len(self.blocks.content)), text)
+        self.blocks.whole(block, (member, len(self.blocks.content)))
 
     # -- the end
 
     def _complete(self) -> None:
         self.blocks.pause()
-        response = self._response()
-        if "usage" in response:
-            self.emit_usage(response["usage"])
-        response["message"]["content"] = self.blocks.in_places()
-        self.complete(response, self.blocks.places())
-
-    def _response(self) -> dict[str, Any]:
-        """What the body that says the same would read as, with the blocks that have been told."""
         body = {**self.body, "message": {"role": "assistant", **self.message, "content": ""}}
         if self.logprobs:
             body["logprobs"] = self.logprobs
         response = assembled(body, Reading(self.endpoint))
-        content = response["message"]["content"] = self.blocks.content
-        response["finish_reason"] = read_end(response.get("finish_reason_raw"), content, ENDS)
-        return response
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), self.blocks.content, ENDS)
+        self.usage(response.get("usage"))
+        self.complete_in_places(response)
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived; a text as far as it came."""
         self.blocks.settle()
-        return partial(self.blocks.content, self.endpoint, self.body.get("model"))
+        return self.partial(self.blocks.content)

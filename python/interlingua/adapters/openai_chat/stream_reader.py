@@ -8,11 +8,11 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire, within
+from interlingua.adapters._kit import Wire, within
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._openai_errors import is_failure
 from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, decoded, partial
+from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
 from interlingua.adapters.openai_chat.responses import COUNTS, read_response
 from interlingua.adapters.openai_chat.stream_choices import Choice
 from interlingua.canonical.endpoint import Endpoint
@@ -39,16 +39,9 @@ class _Answer(Answer):
     def __init__(self, endpoint: Endpoint, ids: IdSource) -> None:
         super().__init__(endpoint)
         self.ids = ids
-        self.reading = Reading(endpoint, ids)
-        self.usage: Wire | None = None
-        self.usage_emitted = True
-        self.choices: dict[int, Choice] = {}
+        self.counts: Wire | None = None
+        self.counted = True
         self.unclosed: set[int] = set()  # choices that had their finish reason
-        self.members: Any = None  # of the last chunk that was read in full
-
-    def numbers(self) -> list[int]:
-        """The indices of the choices that have begun."""
-        return list(self.choices)
 
     # -- chunks
 
@@ -56,78 +49,66 @@ class _Answer(Answer):
         """The end of all choices."""
         self._complete() if self.choices else self.cut_off()
 
-    def patch(self, data: Any, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes a chunk."""
         if not isinstance(data, dict):
             raise TypeError("chunk")
-        if frame.event is None and (event := self._word(data, frame)) is not None:
-            return event
         if (failure := _failure(data, frame.event)) is not None:
             self.fail(read_error(200, {}, failure, self.endpoint))
-        else:
-            self._chunk(data)
-        return None
-
-    def _word(self, chunk: Wire, frame: Frame) -> Event | None:
-        """The event of the chunk that most are: more of the text, and nothing else that is new."""
-        # the same members as the last chunk: no error among them, no usage of its own
-        if chunk.keys() != self.members or self.unclosed or self.late or chunk.get("usage") is not None:
-            return None
-        choices = chunk.get("choices")
-        if type(choices) is not list or len(choices) != 1:
-            return None
-        wire = choices[0]
-        delta = wire.get("delta")
-        if type(delta) is not dict or len(delta) != 1 or not within(wire, _PLAIN_CHOICE):
-            return None
-        if wire.get("finish_reason") is not None or wire.get("logprobs") is not None:
-            return None
-        choice = self.choices.get(wire.get("index"))
-        event = None if choice is None else choice.word(delta.get("content"))
-        if event is not None and choice is not None and choice.current is not None and not choice.number:
-            self.goes_on(choice.current, frame, "choices", 0, "delta", "content")
-        return event
-
-    def _chunk(self, chunk: Wire) -> None:
-        self.rests()
-        self.members = chunk.keys()
+            return
         body = self.body
-        for name, value in chunk.items():
+        for name, value in data.items():
             if name not in _PADDING and value is not None and value != "" and not (name in _FIRST and body.get(name)):
                 body[name] = value
-        choices = chunk.get("choices") or ()
+        choices = data.get("choices") or ()
         if self.unclosed:
             present = [wire.get("index") for wire in choices]
             for number in sorted(self.unclosed):
                 if number not in present:
                     self.choices[number].close()
                     self.unclosed.discard(number)
+        part: Part | None = None
         for wire in choices:
-            self._choice(wire)
-        usage = chunk.get("usage") or _usage_elsewhere(chunk)
-        if isinstance(usage, dict) and usage != self.usage:
-            self.usage = usage
-            self.usage_emitted = False
+            number = wire.get("index")
+            choice: Choice = self.choice(number if type(number) is int and number >= 0 else 0)
+            choice.take(wire)
+            part = self._going_on(choice, wire)
+            if choice.finish is not None:
+                self.unclosed.add(choice.number)
+                self.due.repeated = None
+        usage = data.get("usage")
+        self.count(usage or _usage_elsewhere(data))
+        if part is not None and len(choices) == 1:
+            self.repeats(part, frame, "choices", 0, "delta", "content", beside="usage" if usage else "")
+
+    def _going_on(self, choice: Choice, wire: Wire) -> Part | None:
+        """The text that goes on, where what a chunk says of the first choice is nothing else."""
+        delta = wire.get("delta")
+        if choice.number or choice.parts is not None or self.late or choice.finish is not None:
+            return None
+        if not isinstance(delta, dict) or not within(wire, _PLAIN_CHOICE) or wire.get("logprobs") is not None:
+            return None
+        for name, value in delta.items():
+            if value is not None and name != "content" and name != "role":
+                return None
+        return choice.goes_on("text")
+
+    def opened(self, number: int) -> Choice:
+        """A choice begins. Ids of calls are its own."""
+        return Choice(number, self.due, Reading(self.endpoint, self.ids))
+
+    def count(self, usage: Any) -> None:
+        """Usage may stand anywhere; the last one counts, and is said when no choice is about to end."""
+        if isinstance(usage, dict) and usage != self.counts:
+            self.counts = usage
+            self.counted = False
         if not self.unclosed:
-            self._emit_usage()
+            self._say_usage()
 
-    def _choice(self, wire: Wire) -> None:
-        number = wire.get("index")
-        number = number if type(number) is int and number >= 0 else 0
-        choice = self.choices.get(number)
-        if choice is None:
-            reading = self.reading if number == 0 else Reading(self.endpoint, self.ids)
-            self.late = self.late or number != len(self.choices)
-            choice = self.choices[number] = Choice(number, self.due, reading)
-            self.start(self.body.get("model"), self.body.get("id"), number)
-        choice.take(wire)
-        if choice.finish is not None:
-            self.unclosed.add(number)
-
-    def _emit_usage(self) -> None:
-        if self.usage is not None and not self.usage_emitted:
-            self.usage_emitted = True
-            self.emit_usage(COUNTS.read(self.usage, self.endpoint))
+    def _say_usage(self) -> None:
+        if self.counts is not None and not self.counted:
+            self.counted = True
+            self.usage(COUNTS.read(self.counts, self.endpoint))
 
     # -- the end
 
@@ -142,13 +123,13 @@ class _Answer(Answer):
     def _complete(self) -> None:
         for choice in self.choices.values():
             choice.close()
-        self._emit_usage()
-        choices = [choice for _, choice in sorted(self.choices.items())]
+        self._say_usage()
+        choices = self.in_order()
         body = {**self.body, "choices": [choice.whole_choice() for choice in choices]}
         if body.get("object") == "chat.completion.chunk":
             body["object"] = "chat.completion"
-        if self.usage is not None:
-            body["usage"] = self.usage
+        if self.counts is not None:
+            body["usage"] = self.counts
         response = read_response(body, self.endpoint, DERIVED_IDS)
         for choice, answer in zip(choices, [response, *response.get("alternatives", ())], strict=True):
             choice.keep_ids(answer)
@@ -156,17 +137,17 @@ class _Answer(Answer):
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived; nothing where that is what cannot be read."""
+        response = self.partial([])
         try:
-            answers = [choice.arrived() for _, choice in sorted(self.choices.items())]
+            answers = [choice.arrived() for choice in self.in_order()]
         except UNREADABLE:
-            return partial([], self.endpoint)
-        nothing = partial([], self.endpoint, self.body.get("model"), self.body.get("id"))
-        first, *others = answers or [nothing]
-        response = {**nothing, **first}
-        if self.usage is not None:
-            response["usage"] = COUNTS.read(self.usage, self.endpoint)
-        if others:
-            response["alternatives"] = others
+            return response
+        if answers:
+            response |= answers[0]
+        if self.counts is not None:
+            response["usage"] = COUNTS.read(self.counts, self.endpoint)
+        if len(answers) > 1:
+            response["alternatives"] = answers[1:]
         return response
 
 

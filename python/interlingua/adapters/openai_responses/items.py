@@ -675,13 +675,13 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
         if parts is not None and type(parts) is not list:
             return None
         for position, part in enumerate(parts or ()):
-            if type(part) is not dict or part.get("type") != kind or type(part.get("text")) is not str:
+            if not isinstance(part, dict) or part.get("type") != kind or not isinstance(part.get("text"), str):
                 return None
             texts.append(part["text"])
-            for name, value in part.items():
+            for name in part:
                 if name not in _TEXT_PART:  # it is a field, under its name while that is free
                     taken = name in fields or name in item
-                    fields[f"{member}/{position}/{name}" if taken else name] = value
+                    fields[f"{member}/{position}/{name}" if taken else name] = part[name]
     encrypted = item.get("encrypted_content")
     if encrypted is not None and type(encrypted) is not str:
         return None

@@ -7,10 +7,9 @@ authority, because some servers leave the output of the last event empty. Status
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire, arguments_text, encoding_of
-from interlingua.adapters._openai_calls import read_arguments
+from interlingua.adapters._kit import Wire, arguments_text, encoding_of
 from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._stream_reader import Answer, Decoder, Part, decoded, partial
+from interlingua.adapters._stream_reader import Answer, Decoder, Part, call_so_far, decoded, string
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.items import call_from_wire, is_message
 from interlingua.adapters.openai_responses.parts import Block
@@ -20,10 +19,11 @@ from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 from interlingua.wire.sse import Frame
 
-_TEXT: Final = "response.output_text.delta"
 _CALLS: Final = {"function_call": "arguments", "custom_tool_call": "input"}
 _NAMES: Final = ("id", "call_id")
 _PROSE: Final = ("text", "thinking")
+_MESSAGE: Final[Wire] = {"type": "message", "role": "assistant", "content": []}
+_REASONING: Final[Wire] = {"type": "reasoning", "summary": []}
 
 
 def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
@@ -35,19 +35,20 @@ def stream_decoder(endpoint: Endpoint, ids: IdSource = DERIVED_IDS) -> Decoder:
 
 
 class _Item:
-    """An item that is being told: how it began, and its parts by their numbers."""
+    """An item of the answer: how it began, and its parts by their numbers. `announced` are the numbers of parts that were said
+    to begin, `last` the part of the last piece of reasoning. `hidden`: its arguments come when they are whole."""
 
     __slots__ = (
         "announced",
         "before",
         "canonical",
         "done",
+        "hidden",
         "kind",
         "last",
         "number",
         "parts",
         "takes_parts",
-        "veiled",
         "wire",
     )
 
@@ -62,10 +63,10 @@ class _Item:
         self.last: Any = None
         self.takes_parts = self.kind == "message"
         self.done = False
-        self.veiled = False
+        self.hidden = False
 
     def is_of(self, wire: Wire) -> bool:
-        """Whether an item could be this one: its id is not told again by all, and not the same by some."""
+        """Whether an item could be this one: its id is not repeated by all, and not the same by some."""
         return _kind(wire) == self.kind
 
     def renumber(self, parts: int) -> None:
@@ -76,7 +77,7 @@ class _Item:
             self.parts[free_number] = self.parts.pop(number)
 
     def so_far(self) -> Wire:
-        """The item as far as it has been told."""
+        """The item as far as it has come."""
         match self.kind:
             case "message":
                 return {**self.wire, "content": [_part(part) for _, part in sorted(self.parts.items())]}
@@ -90,7 +91,7 @@ class _Item:
 
 
 def _part(part: Part) -> Wire:
-    """A part of a message as far as it has been told."""
+    """A part of a message as far as it has come."""
     member = "refusal" if part.kind == "refusal" else "text"
     return {"type": part.kind, member: part.text}
 
@@ -104,47 +105,30 @@ class _Answer(Answer):
         self.items: dict[int, _Item] = {}
         self.named: dict[str, _Item] = {}
         self.crossed = False  # whether several items that are not done have one number
-        self.usage: Wire | None = None
+        self.counts: Wire | None = None
         self.held: tuple[_Item, Wire] | None = None  # a call of a shell: what follows says whether the provider ran it
 
     def mark(self) -> None:
-        """An end that no event told."""
+        """An end that no event announced."""
         self.cut_off()
 
-    def patch(self, data: Any, frame: Frame) -> Event | None:
+    def patch(self, data: Any, frame: Frame) -> None:
         """Takes an event."""
         kind = data.get("type")
-        if kind == _TEXT and (event := self._word(data)) is not None:
-            return event
         if frame.event == "error" or kind == "error" or (kind is None and "type" not in data and data.get("error")):
-            members = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
-            self.fail(read_error(200, {}, members, self.endpoint))
-        else:
-            self._event(frame.event if "type" not in data else kind, data)
-        return None
-
-    def _word(self, data: Wire) -> Event | None:
-        """The one event of the frame that most are: more of a text that has begun."""
-        item = self.items.get(data.get("output_index", -1))
-        text = data.get("delta")
-        if item is None or type(text) is not str or not text or "error" in data or self.crossed:
-            return None
-        part = item.parts.get(data.get("content_index", 0))
-        if part is None or item.kind != "message" or item.done:
-            return None
-        part.pieces.append(text)
-        return {"type": "text_delta", "index": part.index, "text": text}
-
-    def _event(self, kind: Any, data: Wire) -> None:
+            failure = {name: value for name, value in data.items() if name not in ("type", "sequence_number")}
+            self.fail(read_error(200, {}, failure, self.endpoint))
+            return
+        kind = frame.event if "type" not in data else kind
         match kind:
             case "response.output_text.delta" | "response.refusal.delta":
-                self._take_text(kind.split(".")[1], data)
+                self._grow_message(kind.split(".")[1], data)
             case "response.function_call_arguments.delta" | "response.custom_tool_call_input.delta":
-                self._more_arguments(data)
+                self._grow_arguments(data)
             case "response.function_call_arguments.done" | "response.custom_tool_call_input.done":
-                self._all_arguments(data)
+                self._complete_arguments(data)
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                self._thought(kind, data)
+                self._grow_reasoning(kind, data)
             case "response.output_item.added":
                 self._added(data)
             case "response.output_item.done":
@@ -154,11 +138,14 @@ class _Answer(Answer):
             case "response.completed" | "response.incomplete" | "response.cancelled":
                 self._complete(data["response"])
             case "response.failed":
-                self._fail(data["response"])
+                response = data["response"]
+                self._count(response)
+                failure = {"error": response.get("error") or {"code": "server_error"}}
+                self.fail(read_error(200, {}, failure, self.endpoint))
             case "response.created" | "response.in_progress" | "response.queued":
                 self._start(data["response"])
             case _:
-                pass  # what is told of the provider's own tools stands in their items; and what later versions add
+                pass  # what is said of the provider's own tools stands in their items; and what later versions add
 
     # -- the answer
 
@@ -167,43 +154,38 @@ class _Answer(Answer):
             raise TypeError("response")
         self.body = response
         if not self.begun:
-            self.start(response.get("model") or None, response.get("id"))
+            self.start()
 
     def _complete(self, response: Wire) -> None:
         self._start(response)
         output = response.get("output")
         self._finish_all(output if isinstance(output, list) else [])
-        self._emit_usage(response)
+        self._count(response)
         self.complete(read_response(response, self.blocks.in_places(), self.reading), self.blocks.places())
 
     def _finish_all(self, output: list[Wire]) -> None:
-        """Ends what is still open, and tells the items of the whole answer that no event has told."""
+        """Ends what is still open, and the items of the whole answer that had no events."""
         self._release(output)
-        open_items = sorted(self.items.values(), key=_place)
+        open_items = self._in_order()
         for number, wire in enumerate(output):
-            known = self._known(wire)
-            if known not in open_items:
-                known = next((item for item in open_items if item.is_of(wire)), None)
-            if known is None:
-                known = self._begin(number if number not in self.items else len(self.items), wire)
+            item = self._known(wire)
+            if item not in open_items:
+                item = next((item for item in open_items if item.is_of(wire)), None)
+            if item is None:
+                item = self._begin(number if number not in self.items else len(self.items), wire)
             else:
-                open_items.remove(known)
-            self._finish(known, wire)
+                open_items.remove(item)
+            self._finish(item, wire)
         for item in open_items:
             self._finish(item, item.so_far())
 
-    def _emit_usage(self, response: Wire) -> None:
-        if isinstance(usage := response.get("usage"), dict):
-            self.usage = usage
-            self.emit_usage(COUNTS.read(usage, self.endpoint))
-
-    def _fail(self, response: Any) -> None:
+    def _count(self, response: Any) -> None:
         if type(response) is not dict:
             raise TypeError("response")
         self.body = response
-        self._emit_usage(response)
-        body = {"error": response.get("error") or {"code": "server_error"}}
-        self.fail(read_error(200, {}, body, self.endpoint))
+        if isinstance(usage := response.get("usage"), dict):
+            self.counts = usage
+            self.usage(COUNTS.read(usage, self.endpoint))
 
     def arrived(self) -> dict[str, Any]:
         """What had arrived: a call that is not whole keeps its argument text and is not one to run."""
@@ -212,25 +194,24 @@ class _Answer(Answer):
             content += self._read(*self.held)
         for item in self.items.values():
             for part in item.parts.values() if not item.done else ():
-                begun = content[part.index]
-                if begun["type"] in _PROSE:
-                    content[part.index] = {**begun, "text": part.text}
-                elif begun["type"] == "tool_use":
-                    content[part.index] = {**begun, "input": {}, "input_raw": part.text}
-        response = partial(content, self.endpoint, self.body.get("model"), self.body.get("id"))
-        if self.usage is not None:
-            response["usage"] = COUNTS.read(self.usage, self.endpoint)
+                content[part.index] = _so_far(content[part.index], part.text)
+        response = self.partial(content)
+        if self.counts is not None:
+            response["usage"] = COUNTS.read(self.counts, self.endpoint)
         return response
 
     # -- items
 
+    def _in_order(self) -> list[_Item]:
+        return sorted(self.items.values(), key=lambda item: item.number)
+
     def _item(self, data: Wire) -> _Item | None:
-        """The item that an event belongs to: by its id, by its number, and the last one where a server tells neither."""
+        """The item that an event belongs to: by its id, by its number, and the last one where a server says neither."""
         number, identity = data.get("output_index"), data.get("item_id") or data.get("call_id")
         named = self.named.get(identity) if isinstance(identity, str) else None
         if number is not None and not (self.crossed and named is not None):
             return self.items.get(number)
-        return named or max(self.items.values(), key=_place, default=None)
+        return named or next(reversed(self._in_order()), None)
 
     def _known(self, wire: Wire) -> _Item | None:
         """The item that began with this id, or as this call."""
@@ -244,7 +225,7 @@ class _Answer(Answer):
         number = data.get("output_index", len(self.items))
         known = self.items.get(number)
         if known is not None and not known.done and (identity := wire.get("id")) and known.wire.get("id") == identity:
-            return  # it was told to begin already
+            return  # it was said to begin already
         self._begin(number, wire)
 
     def _done(self, data: Wire) -> None:
@@ -281,29 +262,32 @@ class _Answer(Answer):
             case "reasoning":
                 self._open(item, 0, item.kind, {"type": "thinking", "text": "", **self._named(wire)})
             case "function_call" | "custom_tool_call":
-                self._begin_call(item)
+                block = call_from_wire({**wire, _CALLS[item.kind]: ""}, self.reading)
+                if block is not None:  # else it can only be read when it is done
+                    item.canonical = block["id"]
+                    self._open(item, 0, item.kind, block)
             case kind if kind in CALLS:
-                pass  # its arguments are told when it is done
+                pass  # its arguments are known when it is done
             case str():
                 self._open(item, 0, item.kind, answer_item(wire, self.reading, starts=False)[0])
             case _:
-                pass  # what it is can only be told when it is done
+                pass  # what it is can only be known when it is done
         return item
 
     def _named(self, wire: Wire) -> Wire:
         identity = wire.get("id")
         return {"provider_state": self.reading.state(id=identity)} if isinstance(identity, str) else {}
 
-    def _open(self, item: _Item, number: int, kind: str, block: Block) -> None:
+    def _open(self, item: _Item, number: int, kind: str, block: Block) -> Part:
         lane = (item.number, number, len(self.blocks.content))
-        item.parts[number] = Part(kind, {}, self.blocks.begin(block, lane))
+        part = item.parts[number] = Part(kind, {}, self.blocks.begin(block, lane))
+        return part
 
-    def _begin_call(self, item: _Item) -> None:
-        block = call_from_wire({**item.wire, _CALLS[item.kind]: ""}, self.reading)
-        if block is None:
-            return  # it can only be read when it is done
-        item.canonical = block["id"]
-        self._open(item, 0, item.kind, block)
+    def _open_part(self, item: _Item, number: int, kind: str) -> Part:
+        block: Block = {"type": "text", "text": ""}
+        if kind == "refusal":
+            block["refusal"] = True
+        return self._open(item, number, kind, block if item.parts else {**block, **self._named(item.wire)})
 
     def _begin_part(self, data: Wire) -> None:
         item = self._item(data)
@@ -314,28 +298,10 @@ class _Answer(Answer):
         if item.kind == "message" and number not in item.parts and kind in ("output_text", "refusal"):
             self._open_part(item, number, kind)  # any other is read when it is done
 
-    def _open_part(self, item: _Item, number: int, kind: str) -> None:
-        block: Block = {"type": "text", "text": ""}
-        if kind == "refusal":
-            block["refusal"] = True
-        self._open(item, number, kind, block if item.parts else {**block, **self._named(item.wire)})
-
     # -- deltas
 
-    def _take_text(self, kind: str, data: Wire) -> None:
-        number, text = data.get("content_index", 0), data["delta"]
-        item = self._item_of_delta(data, {"type": "message", "role": "assistant", "content": []})
-        if number not in item.parts:
-            last = next(reversed(item.parts), None)
-            if last is not None and (item.parts[last].kind == "refusal") == (kind == "refusal"):
-                number = last  # some count the deltas, where the parts are to be counted
-            else:
-                self._open_part(item, number, kind)
-        if text:
-            self.blocks.append(item.parts[number], text)
-
-    def _item_of_delta(self, data: Wire, wire: Wire) -> _Item:
-        """The item of a delta; one that was not told to begin begins with its first words."""
+    def _growing(self, data: Wire, wire: Wire) -> _Item:
+        """The item of a delta; one that was not said to begin begins with its first words."""
         item = self._item(data)
         if item is not None and not item.done and item.is_of(wire):
             return item
@@ -343,36 +309,48 @@ class _Answer(Answer):
             wire = {"id": identity, **wire}
         return self._begin(data.get("output_index", len(self.items)), wire)
 
-    def _more_arguments(self, data: Wire) -> None:
-        item, text = self._item(data), data["delta"]
-        if item is None or item.done or not text or 0 not in item.parts:
-            return  # it is read when it is done
-        if not item.parts[0].pieces and item.kind == "function_call" and _text(text).lstrip()[:1] not in ("", "{"):
-            item.veiled = True  # no JSON: some hide the pieces, and tell the arguments when they are whole
-        if not item.veiled:
-            self.blocks.append(item.parts[0], text)
+    def _grow_message(self, kind: str, data: Wire) -> None:
+        number, text = data.get("content_index", 0), data["delta"]
+        item = self._growing(data, _MESSAGE)
+        part = item.parts.get(number)
+        if part is None:
+            part = next(reversed(item.parts.values()), None)
+            # some count the deltas, where the parts are to be counted
+            if part is None or (part.kind == "refusal") != (kind == "refusal"):
+                part = self._open_part(item, number, kind)
+        if text:
+            self.blocks.grow(part, text)
 
-    def _all_arguments(self, data: Wire) -> None:
-        """What of the arguments no piece has told: all of them, where a server has no pieces or hides them."""
-        item = self._item(data)
-        if item is None or item.done or 0 not in item.parts or item.kind not in _CALLS:
-            return
-        whole, so_far = data.get(_CALLS[item.kind]), item.parts[0].text
-        if isinstance(whole, str) and len(whole) > len(so_far) and whole.startswith(so_far):
-            self.blocks.append(item.parts[0], whole[len(so_far) :])
-
-    def _thought(self, kind: str, data: Wire) -> None:
+    def _grow_reasoning(self, kind: str, data: Wire) -> None:
         if not (text := data["delta"]):
             return
-        item = self._item_of_delta(data, {"type": "reasoning", "summary": []})
+        item = self._growing(data, _REASONING)
         content = data.get("content_index")
         if item.last is not None and content not in item.announced:
             content = item.last[2]  # some count the deltas, where the parts are to be counted
         part = (kind, data.get("summary_index"), content)
         if item.last is not None and item.last != part:
-            text = BETWEEN + _text(text)
+            text = BETWEEN + string(text)
         item.last = part
-        self.blocks.append(item.parts[0], text)
+        self.blocks.grow(item.parts[0], text)
+
+    def _grow_arguments(self, data: Wire) -> None:
+        item, text = self._item(data), data["delta"]
+        if item is None or item.done or not text or 0 not in item.parts:
+            return  # it is read when it is done
+        if not item.parts[0].pieces and item.kind == "function_call" and string(text).lstrip()[:1] not in ("", "{"):
+            item.hidden = True  # no JSON: some hide the pieces, and say the arguments when they are whole
+        if not item.hidden:
+            self.blocks.grow(item.parts[0], text)
+
+    def _complete_arguments(self, data: Wire) -> None:
+        """What of the arguments no piece has said: all of them, where a server has no pieces or hides them."""
+        item = self._item(data)
+        if item is None or item.done or 0 not in item.parts or item.kind not in _CALLS:
+            return
+        whole, pieces = data.get(_CALLS[item.kind]), item.parts[0].text
+        if isinstance(whole, str) and len(whole) > len(pieces) and whole.startswith(pieces):
+            self.blocks.grow(item.parts[0], whole[len(pieces) :])
 
     # -- the end of an item
 
@@ -396,7 +374,7 @@ class _Answer(Answer):
 
     def _end(self, item: _Item, wire: Wire) -> None:
         if item.parts and not item.is_of(wire):
-            wire = item.so_far()  # what was told of it cannot be taken back
+            wire = item.so_far()  # what was said of it cannot be taken back
         item.kind = _kind(wire)
         blocks = self._read(item, wire)
         if item.kind == "message":
@@ -406,11 +384,11 @@ class _Answer(Answer):
                 self._open_late(item, number, block)
             self._stop(item.parts[number], block)
         for number, part in item.parts.items():
-            if number >= len(blocks):  # it was told, and the item that is done does not have it
+            if number >= len(blocks):  # it was streamed, and the item that is done does not have it
                 self._stop(part, {**self.blocks.content[part.index], "text": part.text})
 
     def _open_late(self, item: _Item, number: int, block: Block) -> None:
-        """The start of a block of which nothing had been told."""
+        """The start of a block of which nothing had come."""
         match block["type"]:
             case "text":
                 self._open_part(item, number, "refusal" if block.get("refusal") else "output_text")
@@ -426,49 +404,34 @@ class _Answer(Answer):
         return blocks
 
     def _stop(self, part: Part, block: Block) -> None:
-        index, so_far = part.index, part.text
-        if so_far and block["type"] == "opaque":
-            block = _with_text_so_far(
-                self.blocks.content[index], so_far
-            )  # it cannot be read, and its words have been told
-        kind: str = block["type"]
-        if kind in _PROSE:
-            text: str = block["text"]
-            if not text.startswith(so_far):
-                block = {**block, "text": so_far}  # what was said cannot be taken back
+        """A block ends, and says what of it no piece has said. What was said cannot be taken back."""
+        index, streamed = part.index, part.text
+        if streamed and block["type"] == "opaque":
+            block = _so_far(self.blocks.content[index], streamed)  # it cannot be read
+        if block["type"] in _PROSE:
+            if block["text"].startswith(streamed):
+                self.blocks.more(index, block["text"][len(streamed) :])
             else:
-                self.blocks.more(index, text[len(so_far) :])
-            if kind == "thinking" and (signature := block.get("signature")) is not None:
+                block = {**block, "text": streamed}
+            if block["type"] == "thinking" and (signature := block.get("signature")) is not None:
                 self.blocks.sign(index, signature)
-        elif kind == "tool_use":
-            text = block["input_raw"] if "input_raw" in block else self._argument_text(block)
-            if text.startswith(so_far):
-                self.blocks.more(index, text[len(so_far) :])
+        elif block["type"] == "tool_use":
+            text: str = block["input_raw"] if "input_raw" in block else self._argument_text(block)
+            if text.startswith(streamed):
+                self.blocks.more(index, text[len(streamed) :])
         self.blocks.end(index, block)
 
     def _argument_text(self, block: Block) -> str:
-        spellings = encoding_of(block, self.endpoint).get("arguments")
-        return spellings if spellings is not None else arguments_text(block["input"])
+        spelt = encoding_of(block, self.endpoint).get("arguments")
+        return spelt if spelt is not None else arguments_text(block["input"])
 
 
 def _kind(wire: Wire) -> Any:
     return "message" if is_message(wire) else wire.get("type")
 
 
-def _place(item: _Item) -> int:
-    return item.number
-
-
-def _with_text_so_far(begun: Block, text: str) -> Block:
-    """A block that has no more than what was told of it."""
+def _so_far(begun: Block, text: str) -> Block:
+    """A block with the pieces that have come."""
     if begun["type"] == "tool_use":
-        call = {**begun}
-        read_arguments(text, call, {})
-        return call
+        return call_so_far(begun, text)
     return {**begun, "text": text} if begun["type"] in _PROSE else begun
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError(value)
-    return value
