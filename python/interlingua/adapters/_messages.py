@@ -261,8 +261,10 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
         writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
 
 
-def report_moves(order: Order, messages: list[Message], writing: Writing) -> None:
-    """Reports the messages that stand elsewhere on the wire. It is the last report of all: what others name still stands in its
-    place then."""
+def report_moves(order: Order, messages: list[Message], writing: Writing, gone: Collection[int] = ()) -> None:
+    """Reports the messages that stand elsewhere on the wire, but for those that are `gone`. It is the last report of all: what
+    others name still stands in its place then."""
     for position, to in moves_behind(order, messages):
+        if position in gone:
+            continue
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", WHY)

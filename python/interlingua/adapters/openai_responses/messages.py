@@ -111,7 +111,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    report_moves(order, messages, writing)
+    report_moves(order, messages, writing, silent)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
