@@ -44,7 +44,13 @@ def read(adapter: str, kind: str, wire: Any) -> Any:
 def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [(name, kind, wire, read(adapter, kind, wire)) for name, kind, wire in wires(adapter)]
     assert len(found) > 20
-    for module in (_answers, _choices, _verbatim, _members, *(m for n, m in sys.modules.items() if f".{adapter}." in n)):
+    for module in (
+        _answers,
+        _choices,
+        _verbatim,
+        _members,
+        *(m for n, m in sys.modules.items() if f".{adapter}." in n),
+    ):
         if hasattr(module, "may_differ"):
             monkeypatch.setattr(module, "may_differ", lambda unusual: True)
     for name, kind, wire, before in found:

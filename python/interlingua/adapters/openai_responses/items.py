@@ -672,9 +672,10 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     fields: dict[str, Any] = {}
     for member, kind in _TEXTS.items():
         parts: Any = item.get(member)
-        if parts is not None and type(parts) is not list:
+        listed: list[Any] = [] if parts is None else parts
+        if type(listed) is not list:
             return None
-        for position, part in enumerate(parts or ()):
+        for position, part in enumerate(listed):
             if not isinstance(part, dict) or part.get("type") != kind or not isinstance(part.get("text"), str):
                 return None
             texts.append(part["text"])
