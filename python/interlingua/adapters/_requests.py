@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read, record_quirk
+from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader, Rows, places, write_members, wrong_member
@@ -118,10 +118,8 @@ class Table(Body):
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
-        if empty:
-            record_quirk(request, encoding, "messages", "empty_content", self.adapter)
         _keep_names(request, encoding, called, fits)
-        keep_read(request, encoding, *facts)
+        keep_read(request, encoding, facts, empty=empty)
         request["provider_state"] = endpoint.state(encoding=encoding)
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request

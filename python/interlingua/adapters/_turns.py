@@ -234,7 +234,7 @@ class Turns(Generic[W]):
     def write_leading(self, request: Item, body: Item) -> None:
         """Writes the request's own instructions and the messages before all others. Raises `InvalidRequest` without messages."""
         messages, writing = self.messages, self.writing
-        if not messages and not writing.had_quirk("messages", "empty_content"):
+        if not messages and not writing.same("messages"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
         self.first = count = _leading_count(messages, writing)
         content: list[Item] = []
@@ -356,7 +356,7 @@ class Turns(Generic[W]):
             self._close(state, anchor, last=True)
         if late:
             self.put_late(len(messages))
-        if not wires and not writing.had_quirk("messages", "empty_content"):
+        if not wires and not writing.same("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
     def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
@@ -411,7 +411,7 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
         if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
             break
         count += 1
-    alone = count == len(messages) and not writing.had_quirk("messages", "empty_content")
+    alone = count == len(messages) and not writing.same("messages")
     return count - 1 if alone and count else count
 
 

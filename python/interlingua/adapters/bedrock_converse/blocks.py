@@ -8,19 +8,17 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 from collections.abc import Callable
 from typing import Any, Final
 
+from interlingua.adapters._calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     NAME,
     NoMeaning,
-    call_id,
-    plain_call,
     refuse_thinking,
-    result_id,
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import UNREADABLE, Wire, is_bare, malformed
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
@@ -78,42 +76,47 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """
     if type(wire) is not dict or not wire:
         raise TypeError("block")
-    kinds = _kinds(wire)
-    kind = kinds[0]
-    reading.unusual = reading.unusual or len(wire) > 1 or not _may_stand(kind, place)
-    reader = _READERS.get(kind)
-    if reader is not None and len(kinds) == 1:
-        try:
+    if len(wire) == 1:
+        (kind,) = wire
+        readable = True
+    else:
+        kind = _kind(wire)
+        readable = len([name for name, value in wire.items() if name in KINDS and value is not None]) < 2
+        reading.unusual = True
+    if place not in _PLACES.get(kind, _TURNS):
+        reading.unusual = True
+    reader = _READERS.get(kind) if readable else None
+    try:
+        if reader is not None:
             return reader(wire, place, reading)
-        except NoMeaning:
-            pass
+    except NoMeaning:
+        pass
     reading.unusual = reading.unusual or kind in _MENDED
-    return reading.opaque(kind, wire)
+    return reading.opaque("unknown" if kind == "type" else kind, wire)
 
 
 _MENDED: Final = ("cachePoint", "reasoningContent")
 """Kinds that may be read as something else, or may not stand last, where a request is written."""
 
 
-def _kinds(wire: Wire) -> list[str]:
-    """What a block of the wire is: the members that name a kind, which are one in all that are readable; null names none."""
-    kinds = [name for name, value in wire.items() if name in KINDS and value is not None]
-    if kinds:
-        return kinds
-    # whose value may be null
-    return ["json"] if "json" in wire else [next((name for name in wire if name != "type"), "unknown")]
+def _kind(wire: Wire) -> str:
+    """What a block of the wire is: the member that names its kind; one that is null names none."""
+    for name, value in wire.items():
+        if name in KINDS and value is not None:
+            return name
+    if "json" in wire:
+        return "json"  # whose value may be null
+    return next((name for name in wire if name != "type"), "unknown")
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         raise NoMeaning("toolUse")  # what the provider runs itself
-    if type(arguments := use.get("input")) is not dict:
-        reading.unusual = True
-    elif len(use) == 3 and len(wire) == 1:
-        return plain_call(use["toolUseId"], use["name"], arguments, reading)
-    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
-    return read_item(_TOOL_USE, wire, call, reading)
+    if len(use) == 3 and len(wire) == 1:
+        if (call := plain_call(use["toolUseId"], use["name"], use.get("input"), dict, reading)) is not None:
+            return call
+    return read_call(_TOOL_USE, wire, reading, provider_state=reading.state())
 
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -214,8 +217,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    state = block.get("provider_state")
-    if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
+    if is_plain(block):  # most calls
         name = writing.written_tool_name(block["name"], path)
         call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
@@ -271,9 +273,7 @@ _PLACES: Final = {
 }
 
 
-def _may_stand(kind: str, place: str) -> bool:
-    """Whether a block of this kind is taken in a place of a request."""
-    return place in _PLACES.get(kind, (USER, ASSISTANT))
+_TURNS: Final = (USER, ASSISTANT)
 
 
 _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
@@ -281,8 +281,8 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     value: Wire = block["value"]
-    kind = _kinds(value)[0]
-    if not writing.answers and not _may_stand(kind, place):
+    kind = _kind(value)
+    if not writing.answers and place not in _PLACES.get(kind, _TURNS):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
@@ -339,7 +339,7 @@ _TOOL_USE: Final = block_row(
         "toolUse",
         Row(
             {},
-            call_id("toolUseId"),
+            call_id("toolUseId", needed=True),
             NAME,
             ARGUMENTS,
             Member("type", (), _read_use_type, lambda block, writing, path: ABSENT),

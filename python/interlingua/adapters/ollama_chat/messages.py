@@ -37,7 +37,7 @@ from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Writing
-from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
+from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import NamedIds
@@ -222,7 +222,7 @@ def _raw_item(block: Block, role: str, writing: Writing) -> tuple[Any] | None:
         return None
     value, reading = block["value"], Reading(writing.endpoint)
     match block.get("kind"):
-        case "tool_calls" if role == "assistant" and not is_call(value, reading):
+        case "tool_calls" if role == "assistant" and call_from_wire(value, reading)["type"] == "opaque":
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)

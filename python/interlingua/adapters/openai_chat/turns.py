@@ -135,7 +135,9 @@ def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
     for index in range(begin, len(content)):
         if writing.is_legacy(content[index]):
             return None
-    wire[CALLS] = [call_to_wire(content[index], index, path, writing) for index in range(begin, len(content))]
+    wire[CALLS] = [
+        call_to_wire(content[index], (*path, "content", index), writing) for index in range(begin, len(content))
+    ]
     return wire
 
 
@@ -151,7 +153,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
     part: Any
     match block["type"]:
         case "tool_use":
-            turn.members[CALLS].append((index, call_to_wire(block, index, turn.path, writing)))
+            turn.members[CALLS].append((index, call_to_wire(block, path, writing)))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return

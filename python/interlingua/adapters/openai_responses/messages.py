@@ -107,7 +107,7 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
-    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and continued)
+    alone = writing.same("messages") or (writing.same_origin and continued)
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]

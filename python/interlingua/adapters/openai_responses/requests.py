@@ -93,7 +93,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if instructions is not None:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
-    if not items and not (continued or writing.had_quirk("messages", "empty_content")):
+    if not items and not (continued or writing.same("messages")):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
