@@ -27,11 +27,12 @@ class Repetition:
     so the frame can mean nothing else. `beside` is what the member says in the last frame that was read.
     """
 
-    __slots__ = ("_after", "_before", "_between", "beside")
+    __slots__ = ("_after", "_before", "_between", "_end", "_start", "beside")
 
     def __init__(self, data: str, *path: str | int, beside: str = "") -> None:
         """From a frame's data, the path to the text in what it decodes to, and the name of the member."""
         self._before = self._between = self._after = ""
+        self._start = self._end = 0
         self.beside: Any = None
         between, other = "", ""
         try:
@@ -44,24 +45,21 @@ class Repetition:
             if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
                 self._before, self._after = before + '"', after if beside else '"' + after
                 self._between = '"' + between if beside else ""
+                self._start, self._end = len(self._before), -len(self._after)
         except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
             pass  # none is like it
 
     def text(self, data: str) -> str | None:
         """The text of a frame's data; None when the frame has to be decoded."""
-        if not self._before or not data.startswith(self._before) or not data.endswith(self._after):
+        if not self._start or not data.startswith(self._before) or not data.endswith(self._after):
             return None
-        start, end = len(self._before), len(data) - len(self._after)
+        text = data[self._start : self._end]
         if self._between:
-            value = data.find('"', start)
-            if not data.startswith(self._between, value):
-                return None
+            text, _, member = text.partition(self._between)
             try:
-                self.beside = json.loads(data[value + len(self._between) : end])
+                self.beside = json.loads(member)
             except InvalidRequest:
                 return None
-            end = value
-        text = data[start:end]
         return text if text.isprintable() and '"' not in text and "\\" not in text else None
 
 
