@@ -354,8 +354,8 @@ def places(rows: Rows, inside: str = "") -> dict[str, Place]:
 
 
 def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
-    """Writes the members of a request beside its structure, but for those that are written `apart`; those that the wire
-    does not have are reported."""
+    """Writes the members of a request beside its structure, each in its place, by its rule or in its range; but not those that
+    are written `apart`. Those that the wire does not have are reported."""
     for name, value in request.items():
         if value is None or name in STRUCTURE or name in apart:
             continue
@@ -363,26 +363,25 @@ def write_members(request: Request, body: Wire, table: Places, writing: Writing,
         if place is None:
             if value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
                 report_absent(name, value, writing.loss)
-        elif writing.refuses(name):
+            continue
+        if writing.refuses(name):
             if value not in _NOTHING_ASKED:
                 writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+            continue
+        if place.write is not None:
+            value = place.write(name, value, body, writing)
+        elif place.is_limit:
+            value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
+        elif (place.lowest is not None and value < place.lowest) or (
+            place.highest is not None and value > place.highest
+        ):
+            value = within(name, value, place.lowest, place.highest, writing)
+        if value is None or value == []:
+            continue
+        if place.inside:
+            put(body, place.inside, place.name, value)
         else:
-            write_member(name, value, body, place, writing)
-
-
-def write_member(name: str, value: Any, body: Wire, place: Place, writing: Writing) -> None:
-    """Writes a member of the request in its place, by its rule or in its range."""
-    if place.write is not None:
-        value = place.write(name, value, body, writing)
-    elif place.is_limit:
-        value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
-    elif (place.lowest is not None and value < place.lowest) or (place.highest is not None and value > place.highest):
-        value = within(name, value, place.lowest, place.highest, writing)
-    if value is None or value == []:
-        return
-    if place.inside:
-        body = body.setdefault(place.inside, {})
-    body[place.name] = value
+            body[place.name] = value
 
 
 def put(body: Wire, inside: str, name: str, value: Any) -> None:

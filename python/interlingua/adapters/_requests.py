@@ -3,9 +3,9 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read, record_quirk
+from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._items import Reading
-from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, expect
 from interlingua.adapters._members import Body, Members, Reader, Rows, places, write_members, wrong_member
 from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
@@ -19,9 +19,6 @@ Request = dict[str, Any]
 Item = dict[str, Any]
 R = TypeVar("R", bound=Reading)
 Written = tuple[types.WireRequest, list[Entry]]
-
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What reading a part raises that lacks a member or has one of a wrong type."""
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -66,7 +63,7 @@ def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
     return read_tools
 
 
-class Table:
+class Table(Body):
     """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
     are read, kept as they came, and written.
 
@@ -90,22 +87,21 @@ class Table:
         named: Callable[[Wire], Wire] | None = None,
         other_names: Collection[str] = (),
     ) -> None:
+        super().__init__(rows, apart, write, writing, always, switches=switches)
         self.adapter = adapter
-        self.rows = rows
-        self.apart = tuple(name for name in apart if name not in rows)
         self.named = named
+        self._unread = tuple(name for name in apart if name not in rows)
         self._places = places(rows)
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
-        self._body = Body(rows, apart, write, writing, always, switches=switches)
 
     def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
         """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
         options and back as it came."""
         members = Members(body if self.named is None else self.named(body), reading)
-        members.read(self.rows, (*self.apart, *apart))
+        members.read(self.rows, self._unread + apart)
         return members
 
-    def keep(
+    def keep_request(
         self,
         members: Members[Any],
         messages: list[Item],
@@ -122,16 +118,14 @@ class Table:
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
-        if empty:
-            record_quirk(request, encoding, "messages", "empty_content", self.adapter)
         _keep_names(request, encoding, called, fits)
-        keep_read(request, encoding, *facts)
+        keep_read(request, encoding, facts, empty=empty)
         request["provider_state"] = endpoint.state(encoding=encoding)
-        self._body.keep(request, members.body, endpoint, unusual=unusual)
+        self.keep(request, members.body, endpoint, unusual=unusual)
         return request
 
-    def write(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
-        """Writes the members of a request that have a row or are reported, but for those that are written `apart`."""
+    def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
+        """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
         write_members(request, body, self._places, writing, apart)
 
     def write_options(
@@ -140,10 +134,6 @@ class Table:
         """Writes the wire's own options, and reports others but for those that are `carried` already."""
         if request.get("options"):
             options_to_wire(request, body, self._options, writing, carried)
-
-    def put_back(self, body: Wire, writing: Writing) -> None:
-        """Writes the members that were kept as they came."""
-        self._body.put_back(body, writing)
 
     def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
         """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""

@@ -23,16 +23,19 @@ _FORMAT_KNOWN: Final = frozenset(("type", *_FORMAT_MEMBERS))
 
 
 def stops(
-    most: int | None = None, fits: Callable[[str], Any] = bool, code: str = "unsupported_value"
+    most: int | None = None, fits: Callable[[str], Any] | None = bool, code: str = "unsupported_value"
 ) -> Writer[Writing]:
-    """Writes the stop texts that fit, and no more than so many; all others are reported."""
+    """Writes the stop texts that fit (None: all do), and no more than so many; all others are reported."""
 
     def write(name: str, value: list[str], body: Wire, writing: Writing) -> list[str]:
-        for position, text in enumerate(value):
-            if not fits(text):
-                message = "the target takes no stop text without words"
-                writing.loss.drop((name, position), code, "weakened", message)
-        kept = [text for text in value if fits(text)]
+        kept = value
+        if fits is not None:
+            kept = [text for text in value if fits(text)]
+            if len(kept) != len(value):
+                for position, text in enumerate(value):
+                    if not fits(text):
+                        message = "the target takes no stop text without words"
+                        writing.loss.drop((name, position), code, "weakened", message)
         taken = writing.dialect.get("max_stop", most)
         if taken is None or len(kept) <= taken:
             return kept

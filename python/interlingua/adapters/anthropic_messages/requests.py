@@ -11,9 +11,8 @@ from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
+from interlingua.adapters._kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
 from interlingua.adapters._members import (
     REASONING,
     Kind,
@@ -95,7 +94,7 @@ def from_wire_request(
     )
     marks = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
+    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
@@ -117,7 +116,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         others = tool_choice_from_wire(present, members.request)
     except UNREADABLE as problem:
-        raise members.reading.unreadable(name, (name,)) from problem
+        raise malformed(name, (name,), members.reading.adapter) from problem
     if others:
         members.options[name] = others
     return True
@@ -307,7 +306,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     if request.get("reasoning"):
         _reasoning(request["reasoning"], body, writing)
     _default_limit(body, writing)
-    _TABLE.write(request, body, writing, _WRITTEN_APART)
+    _TABLE.write_members(request, body, writing, _WRITTEN_APART)
     if "metadata" in request or "user" in request:
         message = "the target takes the id of the user only"
         if kept := kept_metadata(writing, _is_user_id, message, code="unsupported_field", user="user_id"):

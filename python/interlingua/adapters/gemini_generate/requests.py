@@ -125,7 +125,7 @@ def from_wire_request(
     ):
         encoding["call_first"] = True
     unusual = _is_unusual(members.request, body)
-    request = _TABLE.keep(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
+    request = _TABLE.keep_request(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
@@ -315,7 +315,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     report_parallel(request, writing.loss)
     if request.get("tool_choice") is not None:
         choice_to_wire(request, body, writing)
-    _TABLE.write(request, body, writing, ("stream",))
+    _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):
         del body["cachedContent"]

@@ -78,7 +78,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if request.get("tool_choice") is not None:
         report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
-    _TABLE.write(request, body, writing)
+    _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     _TABLE.write_options(request, body, writing)
@@ -137,7 +137,7 @@ def from_wire_request(
     members = _TABLE.read(body, reading)
     if body.get("stream") is None:  # the wire's own default
         members.request["stream"] = True
-    request = _TABLE.keep(members, messages)
+    request = _TABLE.keep_request(members, messages)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())

@@ -93,7 +93,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
-    if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
+    if not body["messages"] and not writing.same("messages"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -113,9 +113,10 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    _TABLE.write(request, body, writing)
+    _TABLE.write_members(request, body, writing)
     effort_beside_tools(body, writing)
-    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
+    if "options" in request:
+        _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
 def _sampling(name: str, value: Any, body: Wire, writing: Writing) -> Any:
@@ -208,7 +209,7 @@ def from_wire_request(
     if body.get("stream") is True and "stream_options" not in body:
         members.words["usage"] = "unasked"
     facts = unmentioned_json(members.request, messages)
-    request = _TABLE.keep(
+    request = _TABLE.keep_request(
         members,
         messages,
         reading.names,
@@ -317,10 +318,6 @@ def _are_asked(value: int, body: Wire) -> bool:
     return value <= MOST_LOGPROBS and body.get("logprobs") is True
 
 
-def _is_text(_: str) -> bool:
-    return True  # be it empty
-
-
 def _are_stops(value: Any, _: Wire) -> bool:
     return type(value) is list and 0 < len(value) <= 4
 
@@ -342,7 +339,7 @@ _ROWS: Final[Rows] = {
     "min_p": Row(Kind.NUMBER, "min_p", _read_if_there, write=_if_there(0, 1)),
     "seed": Row(Kind.INTEGER, "seed", _read_seed, plain=(), write=_seed),
     "random_seed": Row(Kind.INTEGER, "seed", _read_seed),
-    "stop": Row(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=_is_text)),
+    "stop": Row(Kind.TEXT_OR_TEXTS, "stop", plain=_are_stops, parse=_stops_from_wire, write=stops(4, fits=None)),
     "n": Row(Kind.ANSWERS, "n", plain=(1, None)),
     "logprobs": Row(Kind.SWITCH, "logprobs", plain=(), write=_logprobs),
     "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=_are_asked, write=_top_logprobs),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, malformed
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._members import (
     REASONING,
     Kind,
@@ -34,15 +34,7 @@ from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared, f
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import fits_name
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish, wish
-from interlingua.adapters._requests import (
-    UNREADABLE,
-    Table,
-    body_of,
-    posted,
-    request_writer,
-    unmeasured,
-    unmentioned_json,
-)
+from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
 from interlingua.adapters._rules import FORMAT, named_format, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
@@ -101,7 +93,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if instructions is not None:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
-    if not items and not (continued or writing.had_quirk("messages", "empty_content")):
+    if not items and not (continued or writing.same("messages")):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
@@ -128,8 +120,9 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
         body["model"] = model
     if "tool_choice" in request or "parallel_tool_calls" in request:
         choice_to_wire(request, body, writing)
-    _TABLE.write(request, body, writing)
-    _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
+    _TABLE.write_members(request, body, writing)
+    if "options" in request:
+        _TABLE.write_options(request, body, writing, carry_shared(request, body, writing))
 
 
 def _meet_demands(request: Request, body: Wire, writing: Writing) -> None:
@@ -218,7 +211,7 @@ def from_wire_request(
         declaring = leading(body.get("input"))
         declared = declared_from_wire(declaring, body, reading) if declaring else None
     except UNREADABLE as problem:
-        raise malformed("a tool", "input") from problem
+        raise malformed("a tool", ("input",), NAME) from problem
     in_items, reading.offered = reading.offered, []
     messages = input_from_wire(
         instructions if isinstance(instructions, str) else None,
@@ -243,7 +236,9 @@ def from_wire_request(
         reading.unusual = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
-    _TABLE.keep(members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty)
+    _TABLE.keep_request(
+        members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty
+    )
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
@@ -283,7 +278,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         members.request["tools"] = tools_from_wire(value, members.reading)
     except UNREADABLE as problem:
-        raise malformed("a tool", "tools") from problem
+        raise malformed("a tool", ("tools",), NAME) from problem
     return True
 
 
