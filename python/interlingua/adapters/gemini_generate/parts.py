@@ -330,7 +330,7 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
                 return medium_to_wire(block, place, writing, path)
             case "tool_use" if place == MODEL:
                 return call_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and is_native_thinking(block, writing):
+            case "thinking" if place == MODEL and writing.is_native(block):
                 return _thinking_to_wire(block, writing, path)
             case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
                 raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
@@ -358,15 +358,6 @@ def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 def _report_empty(writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
-
-
-def is_native_thinking(block: Block, writing: Writing) -> bool:
-    """Whether reasoning came from here; a block that says no origin has that of its message."""
-    state = block.get("provider_state")
-    if state is not None:
-        return writing.endpoint.owns(state)
-    provider = (writing.message.get("metadata") or {}).get("provider")
-    return provider is not None and provider == writing.endpoint.provider
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
