@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written, write_item
-from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, Wire
+from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
 from interlingua.adapters._verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
@@ -24,7 +24,6 @@ Response = dict[str, Any]
 Choice = dict[str, Any]
 Block = dict[str, Any]
 
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 """What it raises to read or write an item that lacks a member or has one of a wrong type."""
 
 

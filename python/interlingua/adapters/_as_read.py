@@ -3,16 +3,13 @@ What of a request is still as it was read from this wire (spec/2-requests.md#edi
 
 What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its judge. What
 an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader keeps in the
-`encoding` of the request
-
-- `read`: its members as they were read, and `true` for what else a rule may be about (`_FACTS`);
-- `odd`: by member, what was odd beside something that is not kept: messages, tools, options.
+`encoding` of the request its members as they were `read`, and `true` for what else a rule may be about (`_FACTS`).
 
 A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
 Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from interlingua.adapters._kit import NOTHING
@@ -37,17 +34,19 @@ RESULT_MEDIA: Final = "result_media"
 """There are media in results of tools."""
 DETAIL: Final = "detail"
 """It is said of a medium how closely to look at it."""
+TOOLLESS: Final = "toolless"
+"""There are calls, and no tools."""
 _MEDIA: Final = frozenset(("image", "audio", "video", "document"))
-_FACTS: Final = frozenset((TOOLS, STRICT, PREFILL, JSON_UNMENTIONED, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
+_FACTS: Final = frozenset((TOOLS, TOOLLESS, STRICT, PREFILL, JSON_UNMENTIONED, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def keep_read(request: Request, encoding: dict[str, Any], *facts: str) -> None:
+def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] = (), *, empty: bool = False) -> None:
     """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
 
-    `facts` are those that the reader knows already.
+    `facts` are those that the reader knows already. `empty`: there is nothing to answer, which goes back while the same speak.
     """
     read: dict[str, Any] = {}
     for name, value in request.items():
@@ -55,6 +54,8 @@ def keep_read(request: Request, encoding: dict[str, Any], *facts: str) -> None:
             read[name] = _copy(value) if type(value) is dict or type(value) is list else value
     for fact in facts:
         read[fact] = True
+    if empty:
+        read["messages"] = _value(request, "messages")
     if "cache" in request:
         read[MARKS] = True
     tools: list[Item] | None = request.get("tools")
@@ -79,7 +80,7 @@ def keep_read(request: Request, encoding: dict[str, Any], *facts: str) -> None:
                     if part["type"] != "text" and part["type"] in _MEDIA:
                         read[RESULT_MEDIA] = True
                         _keep_medium(part, read)
-    encoding.setdefault("read", {}).update(read)
+    encoding["read"] = read
 
 
 def _keep_medium(block: Item, read: dict[str, Any]) -> None:
@@ -95,16 +96,6 @@ def _copy(value: Any) -> Any:
     return [_copy(item) for item in value] if type(value) is list else value
 
 
-def record_quirk(request: Request, encoding: dict[str, Any], member: str, code: str, adapter: str) -> None:
-    """Notes that a member is odd, in a way that has this code in a report; `options/NAME` is an option of the adapter."""
-    codes: list[str] = encoding.setdefault("odd", {}).setdefault(member, [])
-    if code not in codes:
-        codes.append(code)
-    value = _value(request, member, adapter)
-    if value is not None and member not in _FACTS:
-        encoding.setdefault("read", {})[member] = _copy(value)
-
-
 def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
     """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one. `state`
     makes a provider state."""
@@ -113,16 +104,9 @@ def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: An
     item["provider_state"].setdefault("encoding", {})[oddity] = value
 
 
-def _value(request: Request, member: str, adapter: str) -> Any:
+def _value(request: Request, member: str) -> Any:
     """What a request says; of messages, who speaks."""
-    if member == "messages":
-        return [message["role"] for message in request["messages"]]
-    if not member.startswith("options/"):
-        return request.get(member)
-    value: Any = (request.get("options") or NOTHING).get(adapter)
-    for step in member.split("/")[1:]:
-        value = value.get(step) if type(value) is dict else None
-    return value
+    return [message["role"] for message in request["messages"]] if member == "messages" else request.get(member)
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
@@ -135,24 +119,20 @@ class AsRead:
     written for.
     """
 
-    __slots__ = ("_adapter", "_odd", "_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
+    __slots__ = ("_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
 
     def __init__(self, request: Request, endpoint: Endpoint) -> None:
         state: dict[str, Any] | None = request.get("provider_state")
         self._request = request
-        self._adapter = endpoint.adapter
         self._was_kept = False
         self._read: Mapping[str, Any] = NOTHING
-        self._odd: Mapping[str, Any] = NOTHING
         self.same_origin = self.same_model = state is not None and endpoint.owns(state)
         self.encoding: Mapping[str, Any] = NOTHING
         encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
         if type(encoding) is not dict:
             return
         self.encoding = encoding
-        read, odd = encoding.get("read"), encoding.get("odd")
-        if type(odd) is dict:
-            self._odd = odd
+        read = encoding.get("read")
         if type(read) is dict:
             self._read, self._was_kept = read, True
             asked: Any = read.get("model")
@@ -169,7 +149,7 @@ class AsRead:
             if member in _FACTS:
                 if read is not True:
                     return False
-            elif read != _value(self._request, member, self._adapter):
+            elif read != _value(self._request, member):
                 return False
         return True
 
@@ -177,10 +157,6 @@ class AsRead:
         """Whether members go as they were read to the model for which they were written: nothing that is known of the
         model is held against them."""
         return self.same_model and self.same(*members)
-
-    def had_quirk(self, member: str, code: str) -> bool:
-        """Whether a member is written as it is, because it was odd in this way when it was read."""
-        return code in (self._odd.get(member) or ()) and (member in _FACTS or self.same(member))
 
 
 def _bare(model: str | None) -> str | None:

@@ -14,8 +14,6 @@ from typing import Any, Final, Protocol
 from interlingua.adapters._kit import (
     NOTHING,
     Wire,
-    arguments_text,
-    parse_arguments,
     report_lost_state,
     report_replayable_state,
     severity_of,
@@ -508,32 +506,3 @@ def _written_tool_name(item: Item, writing: Any, path: Path) -> Any:
     if name != given:
         writing.report_name((*path, "name"), name)
     return name
-
-
-def json_text(wire: str) -> Member:
-    """The arguments of a call as JSON text. Text that is no object stays `input_raw`; one that is spelt otherwise than we do
-    is kept."""
-
-    def read(raw: Any, item: Item, _: Any) -> None:
-        if type(raw) is not str:
-            raise TypeError(wire)
-        parsed = parse_arguments(raw or "{}")
-        item["input"] = {} if parsed is None else parsed
-        if parsed is None:
-            item["input_raw"] = raw
-
-    def write(item: Item, writing: Any, path: Path) -> str:
-        raw: str | None = item.get("input_raw")
-        if raw is None:
-            return arguments_text(item["input"])
-        if not item["input"] and parse_arguments(raw or "{}") is None:
-            return raw
-        message = "the call has its arguments as an object, too"
-        writing.loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
-        return arguments_text(item["input"])
-
-    def usual(raw: str) -> bool:
-        parsed = parse_arguments(raw or "{}")
-        return parsed is None or arguments_text(parsed) == raw
-
-    return Member(wire, ("input", "input_raw"), read, write, usual, always=True)

@@ -1,8 +1,7 @@
 """What adapters share: two-way tables, ids, provider state, and one place where a malformed wire becomes a typed error."""
 
 import re
-from collections.abc import Collection, Generator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Mapping
 from typing import Any, Final, Generic, TypeVar, cast
 
 from interlingua.canonical import json
@@ -16,6 +15,8 @@ Event = dict[str, Any]
 A = TypeVar("A")
 B = TypeVar("B")
 
+UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
+"""What reading a part raises that lacks a member or has one of a wrong type."""
 NOTHING: Final[Mapping[str, Any]] = {}
 """Stands for an object that is absent."""
 
@@ -40,18 +41,12 @@ class BiMap(Generic[A, B]):
             raise ValueError(f"not one-to-one: {table}")
 
 
-@contextmanager
-def reading(what: str, *path: str | int) -> Generator[None]:
-    """Turns the plain exceptions of reading a malformed body into `InvalidWire` with the pointer of the part at hand."""
-    try:
-        yield
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed(what, *path) from problem
-
-
-def malformed(what: str, *path: str | int) -> InvalidWire:
+def malformed(
+    what: str, path: Path, adapter: str | None = None, failure: type[InvalidWire] = InvalidWire
+) -> InvalidWire:
     """The error for a part of a body that has a wrong type or lacks a member."""
-    return InvalidWire(f"{what} cannot be read: a member is missing or has the wrong type", path=pointer(path))
+    message = f"{what} cannot be read: a member is missing or has the wrong type"
+    return failure(message, path=pointer(path), adapter=adapter)
 
 
 def expect(value: Any, kind: type | tuple[type, ...], what: str, *path: str | int) -> Any:

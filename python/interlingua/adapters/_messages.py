@@ -14,6 +14,7 @@ from interlingua.adapters._kit import (
     MESSAGE_MEMBERS,
     RESULT_MEMBERS,
     THINKING_MEMBERS,
+    UNREADABLE,
     Wire,
     malformed,
     report_lost_state,
@@ -50,8 +51,8 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: A
     try:
         for message in messages:
             found.append(read(message, reading))
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed("the message", "messages", len(found)) from problem
+    except UNREADABLE as problem:
+        raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
     note_disorder(found, reading.endpoint.state)
     return found
 
@@ -81,6 +82,34 @@ def other_members(item: Wire, known: Container[str], spellings: Spellings, *plac
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def plain_message(message: Message) -> Wire | None:
+    """A message of one text alone, as most are, which all these wires say alike; None for any other."""
+    content: list[Block] = message["content"]
+    if len(message) == 2 and len(content) == 1 and message["role"] in _PLAIN_ROLES:
+        block = content[0]
+        if len(block) == 2 and block["type"] == "text" and block["text"]:
+            return {"role": message["role"], "content": block["text"]}
+    return None
+
+
+_PLAIN_ROLES: Final = ("user", "assistant", "system")
+
+
+def first_call(content: list[Block]) -> int:
+    """Where the calls begin in a turn as most are: a text or none, and nothing but calls behind it. -1 for any other turn."""
+    begin = 0
+    if not content:
+        return -1
+    if content[0]["type"] == "text":
+        if len(content[0]) > 2 or not content[0]["text"]:
+            return -1
+        begin = 1
+    for index in range(begin, len(content)):
+        if content[index]["type"] != "tool_use":
+            return -1
+    return begin
 
 
 def finish(item: Item, wire: Wire, covered: frozenset[str], writing: Writing, path: Path) -> Wire:
@@ -232,8 +261,10 @@ def report_order(members: Members, path: Path, writing: Writing) -> None:
         writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
 
 
-def report_moves(order: Order, messages: list[Message], writing: Writing) -> None:
-    """Reports the messages that stand elsewhere on the wire. It is the last report of all: what others name still stands in its
-    place then."""
+def report_moves(order: Order, messages: list[Message], writing: Writing, gone: Collection[int] = ()) -> None:
+    """Reports the messages that stand elsewhere on the wire, but for those that are `gone`. It is the last report of all: what
+    others name still stands in its place then."""
     for position, to in moves_behind(order, messages):
+        if position in gone:
+            continue
         writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", WHY)

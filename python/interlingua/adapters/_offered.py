@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._built_in import BUILT_IN, TOOLSET
-from interlingua.adapters._free_text import ARGUMENT
+from interlingua.adapters._calls import ARGUMENT
 from interlingua.adapters._kit import NOTHING, arguments_text, parse_arguments
 
 Item = dict[str, Any]

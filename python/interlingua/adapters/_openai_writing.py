@@ -48,10 +48,11 @@ class Target(_writing.Writing):
         self.loss.drop(path, "schema_weakened", "weakened", message)
         return True
 
-    def writes_free_text(self, block: dict[str, Any], state: Mapping[str, Any]) -> bool:
-        """Whether a call is written as one with free text; `state` is its own. One that the provider made goes back so."""
+    def writes_free_text(self, block: dict[str, Any]) -> bool:
+        """Whether a call is written as one with free text. One that the provider made goes back so."""
         if block.get("kind") != "custom":
             return False
+        state = self.state_of(block)
         made = bool(state) and not (state.get("encoding") or NOTHING).get(AS_FUNCTION)
         return made or not self.folds_custom
 

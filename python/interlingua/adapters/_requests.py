@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read, record_quirk
+from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
 from interlingua.adapters._body import Body
 from interlingua.adapters._items import Reading
-from interlingua.adapters._kit import NOTHING, Wire, data_of, expect
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, expect
 from interlingua.adapters._members import Members, Reader, Rows, places, write_members, wrong_member
 from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
@@ -20,9 +20,6 @@ Request = dict[str, Any]
 Item = dict[str, Any]
 R = TypeVar("R", bound=Reading)
 Written = tuple[types.WireRequest, list[Entry]]
-
-UNREADABLE = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What reading a part raises that lacks a member or has one of a wrong type."""
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -122,10 +119,8 @@ class Table(Body):
         """
         request, encoding, endpoint = members.request, members.words, members.endpoint
         request["messages"] = messages
-        if empty:
-            record_quirk(request, encoding, "messages", "empty_content", self.adapter)
         _keep_names(request, encoding, called, fits)
-        keep_read(request, encoding, *facts)
+        keep_read(request, encoding, facts, empty=empty)
         request["provider_state"] = endpoint.state(encoding=encoding)
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request

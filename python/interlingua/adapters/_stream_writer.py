@@ -9,7 +9,7 @@ when it ends, because sources that give blocks whole say nothing in pieces.
 from collections.abc import Callable, Generator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
-from interlingua.adapters._free_text import as_arguments
+from interlingua.adapters._calls import as_arguments
 from interlingua.adapters._kit import NOTHING, Event, Wire, arguments_text, data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint

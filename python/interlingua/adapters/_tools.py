@@ -9,7 +9,7 @@ goes back as it came, and to nobody else.
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Final, TypeVar
 
-from interlingua.adapters._free_text import tool_as_function
+from interlingua.adapters._calls import ARGUMENT
 from interlingua.adapters._items import same, text
 from interlingua.adapters._kit import (
     NOTHING,
@@ -93,6 +93,36 @@ def write_tools(
             wires.append(wire)
             of.append((position,))
     return wires, of
+
+
+def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, Any]:
+    """The function that a free-text tool travels as. The model is told the grammar of the text, and nothing enforces it."""
+    argument = {"type": "string"}
+    if (grammar := _grammar(tool.get("format"))) is not None:
+        argument["description"] = grammar
+    schema = {"type": "object", "properties": {ARGUMENT: argument}, "required": [ARGUMENT]}
+    message = "a free-text tool travels as a function with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "representation", message)
+    for name, idle in (("format", {"type": "text"}), ("strict", False)):
+        value = tool.get(name)
+        if value is not None:
+            severity = "representation" if value == idle else "weakened"
+            loss.drop((*path, name), "custom_tool", severity, f"nothing enforces the {name} of a free-text tool here")
+    kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
+    return kept | {"input_schema": schema}
+
+
+def _grammar(wanted: Any) -> str | None:
+    """What a model is told of the grammar of a text; None where there is none, or none that can be read."""
+    match wanted:
+        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
+            pass
+        case {"type": "grammar", "syntax": str(syntax), "definition": str(definition)}:
+            pass
+        case _:
+            return None
+    return f"A text of this {syntax} grammar:\n{definition}"
 
 
 def refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> None:

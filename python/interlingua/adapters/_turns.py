@@ -12,7 +12,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from interlingua.adapters import _writing
 from interlingua.adapters._items import laid_over, report_not_written
-from interlingua.adapters._kit import marked, report_foreign_state, report_replayable_state, within
+from interlingua.adapters._kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
 from interlingua.adapters._messages import OF_MESSAGE, fold_role
 from interlingua.adapters._order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
 from interlingua.adapters._reading import Reading
@@ -28,8 +28,6 @@ Move = tuple[int, int, str, str, Item | None]
 FILLER: Final = "(empty)"
 SYSTEM: Final = "system"
 USER: Final = "user"
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
-"""What reading a part raises that lacks a member or has one of a wrong type."""
 
 
 PLAIN: Final = frozenset(
@@ -86,10 +84,6 @@ class Writing(_writing.Writing):
         self.merges: list[tuple[Path, Path]] = []
         self.moves: list[Move] = []
         self.gone: set[Path] = set()
-
-    def had_twice(self, name: str) -> bool:
-        """Whether several tools had this name when they were read."""
-        return self.same_origin and name in (self.encoding.get("again") or ())
 
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
@@ -230,7 +224,7 @@ class Turns(Generic[W]):
     def write_leading(self, request: Item, body: Item) -> None:
         """Writes the request's own instructions and the messages before all others. Raises `InvalidRequest` without messages."""
         messages, writing = self.messages, self.writing
-        if not messages and not writing.had_quirk("messages", "empty_content"):
+        if not messages and not writing.same("messages"):
             raise InvalidRequest("a conversation needs at least one message", path="/messages")
         self.first = count = _leading_count(messages, writing)
         content: list[Item] = []
@@ -352,7 +346,7 @@ class Turns(Generic[W]):
             self._close(state, anchor, last=True)
         if late:
             self.put_late(len(messages))
-        if not wires and not writing.had_quirk("messages", "empty_content"):
+        if not wires and not writing.same("messages"):
             raise InvalidRequest("a conversation needs a message with content", path="/messages")
 
     def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
@@ -407,7 +401,7 @@ def _leading_count(messages: list[Item], writing: Writing) -> int:
         if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
             break
         count += 1
-    alone = count == len(messages) and not writing.had_quirk("messages", "empty_content")
+    alone = count == len(messages) and not writing.same("messages")
     return count - 1 if alone and count else count
 
 

@@ -53,7 +53,7 @@ class Writing:
 
     `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
     written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
-    Of all others, a rule is held against what was edited alone (`same`, `verbatim`, `had_quirk`).
+    Of all others, a rule is held against what was edited alone (`same`, `verbatim`).
     `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
     cache stands beside the definition of a provider's tool.
     """
@@ -133,10 +133,6 @@ class Writing:
     def verbatim(self, *members: str) -> bool:
         """Whether members go as they were read to the model for which they were written."""
         return self.whole or self._read.verbatim(*members)
-
-    def had_quirk(self, member: str, code: str) -> bool:
-        """Whether a member of the request is written as it is, because it was odd in this way when it was read."""
-        return self.whole or self._read.had_quirk(member, code)
 
     @property
     def from_another(self) -> bool:

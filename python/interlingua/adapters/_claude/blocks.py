@@ -5,11 +5,11 @@ names of their own (`_items`).
 
 from typing import Any, Final
 
+from interlingua.adapters._calls import arguments
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import THINKING_TYPES, Item, named, string
+from interlingua.adapters._claude.values import THINKING_TYPES, Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._free_text import arguments_of
-from interlingua.adapters._items import ABSENT, Member, same, text
+from interlingua.adapters._items import ABSENT, Member, same, text, tool_name
 from interlingua.adapters._kit import arguments_text
 from interlingua.adapters._writing import Refused
 from interlingua.canonical import json
@@ -37,12 +37,16 @@ def can_replay(block: Item, writing: Writing) -> bool:
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
 
 
-# ---------------------------------------------------------------------------------------------- arguments of calls
+# ---------------------------------------------------------------------------------------------- members of items, by rows
 
 
-def raw_arguments(value: Any) -> str:
-    """What `input_raw` says of arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
-    return value if type(value) is str and not _is_json(value) else arguments_text(value)
+class NoMeaning(Exception):
+    """A member without which an item has no meaning, and that has none: the item is kept whole."""
+
+
+def _read_no_object(raw: Any, block: Item, _: Reading) -> None:
+    """Arguments that are no object: the JSON of the value, or the text that is no JSON itself."""
+    block["input_raw"] = raw if type(raw) is str and not _is_json(raw) else arguments_text(raw)
 
 
 def _is_json(text: str) -> bool:
@@ -53,78 +57,9 @@ def _is_json(text: str) -> bool:
         return False
 
 
-# ---------------------------------------------------------------------------------------------- members of items, by rows
-
-
-class NoMeaning(Exception):
-    """A member without which an item has no meaning, and that has none: the item is kept whole."""
-
-
-# ---------------------------------------------------------------------------------------------- names
-
-
-def _read_name(raw: Any, item: Item, reading: Reading) -> None:
-    item["name"] = named(raw)
-    reading.names.add(raw)
-
-
-def _write_name(item: Item, writing: Writing, path: Path) -> str:
-    return writing.written_tool_name(item["name"], path)
-
-
-NAME: Final = Member("name", ("name",), _read_name, _write_name, needed=True)
-"""The name of a tool."""
-
-# ---------------------------------------------------------------------------------------------- calls and results
-
-
-def call_id(wire: str) -> Member:
-    """The id of a call; the wire's own is kept."""
-
-    def read(raw: Any, item: Item, reading: Reading) -> None:
-        item["id"] = reading.call(string(raw))
-        item["provider_state"]["id"] = raw
-
-    return Member(
-        wire, ("id",), read, lambda item, writing, path: writing.call_id(item, writing.state_of(item)), needed=True
-    )
-
-
-def plain_call(wire_id: Any, name: Any, arguments: Item, reading: Reading) -> Item:
-    """A call as nearly all are, which holds an id, a name and an object alone."""
-    state = reading.state(id=string(wire_id))
-    call = reading.call(wire_id, named(name))
-    return {"type": "tool_use", "id": call, "name": name, "input": arguments, "provider_state": state}
-
-
-def result_id(wire: str) -> Member:
-    """The id of the call that a result answers; that of a result without a call is kept."""
-
-    def read(raw: Any, item: Item, reading: Reading) -> None:
-        item["tool_use_id"], unknown = reading.result(string(raw))
-        if unknown is not None:
-            item["provider_state"] = reading.state(id=unknown)
-
-    return Member(wire, ("tool_use_id",), read, lambda item, writing, _: writing.result_id(item), needed=True)
-
-
-def _read_arguments(raw: Any, item: Item, reading: Reading) -> None:
-    if type(raw) is dict:
-        item["input"] = raw
-    else:
-        item["input_raw"] = raw_arguments(raw)
-        reading.unusual = True
-
-
-ARGUMENTS: Final = Member(
-    "input",
-    ("input", "input_raw", "kind"),
-    _read_arguments,
-    lambda item, writing, path: arguments_of(item, writing.loss, path),
-    always=True,
-    null=True,
-)
-"""The arguments of a call; what is no object is its text."""
+NAME: Final = tool_name()
+ARGUMENTS: Final = arguments("input", _read_no_object)
+ARGUMENTS.null = True
 FAILED: Final = same("is_error", "is_error", bool)
 DESCRIPTION: Final = text("description", "description")
 

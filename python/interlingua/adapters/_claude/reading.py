@@ -4,9 +4,7 @@ from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
 from interlingua.adapters._spelling import Spellings
 from interlingua.canonical.endpoint import Endpoint
-from interlingua.canonical.errors import InvalidWire
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
-from interlingua.canonical.loss import Path, pointer
 
 
 class Reading(_reading.Reading):
@@ -33,8 +31,3 @@ class Reading(_reading.Reading):
         if self.marks > MAX_CACHE_MARKS or (ttl != "5m" and (ttl != "1h" or self._short)):
             self.unusual = True
         self._short = self._short or ttl == "5m"
-
-    def unreadable(self, what: str, path: Path, failure: type[InvalidWire] = InvalidWire) -> InvalidWire:
-        """The error for a part of the wire that lacks a member or has one of a wrong type."""
-        message = f"{what} cannot be read: a member is missing or has the wrong type"
-        return failure(message, path=pointer(path), adapter=self.adapter)

@@ -3,9 +3,9 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._turns import SYSTEM, UNREADABLE, USER
+from interlingua.adapters._turns import SYSTEM, USER
 
-__all__ = ("SYSTEM", "UNREADABLE", "USER")
+__all__ = ("SYSTEM", "USER")
 
 Item = dict[str, Any]
 

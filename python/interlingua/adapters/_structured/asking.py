@@ -7,6 +7,7 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._as_read import JSON_UNMENTIONED, AsRead
+from interlingua.adapters._kit import UNREADABLE
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -164,7 +165,7 @@ def _as_it_came(request: Request, wanted: dict[str, Any], endpoint: Endpoint) ->
         if position >= 0 and not ("message" in form and request.get("system")) and is_read_as(asked, request):
             return asked, _ALONE if "message" in form else text, position
         return _with_text(request, text, form.get("beside"), *place_of_end(request["messages"])), text, -1
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError):
+    except UNREADABLE:
         return None  # what a caller left in the form is no matter for an error: the form is asked for anew
 
 

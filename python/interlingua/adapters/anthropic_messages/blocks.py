@@ -2,19 +2,16 @@
 
 from typing import Any, Final
 
+from interlingua.adapters._calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     FAILED,
-    NAME,
-    call_id,
-    plain_call,
     refuse_thinking,
-    result_id,
 )
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, RESULT, UNREADABLE, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, text
-from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, tool_name
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._messages import misplaced, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.anthropic_messages.items import (
@@ -71,8 +68,8 @@ def _write_toolset(call: Block, writing: Writing, path: Path) -> Any:
 
 _TOOL_USE: Final = Row(
     {"type": "tool_use"},
-    call_id("id"),
-    Member("name", ("name",), NAME.read, write_call_name, needed=True),
+    call_id(needed=True),
+    tool_name(write_call_name),
     Member(TOOLSET_NAME, ("name",), read_name, _write_toolset, soft=True),
     ARGUMENTS,
     mark=CACHE,
@@ -131,15 +128,17 @@ def blocks_from_wire(
         for block in content:
             blocks.append(block_from_wire(block, place, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, len(blocks)), failure) from problem
+        raise malformed("a block", (*path, len(blocks)), reading.adapter, failure) from problem
     return blocks
 
 
 def _tool_use_from_wire(block: Wire, reading: Reading) -> Block:
-    if len(block) == 4 and type(arguments := block.get("input")) is dict:
-        return plain_call(block["id"], block["name"], arguments, reading)
-    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
-    return read_item(_TOOL_USE, block, call, reading)
+    if (
+        len(block) == 4
+        and (call := plain_call(block["id"], block["name"], block.get("input"), dict, reading)) is not None
+    ):
+        return call
+    return read_call(_TOOL_USE, block, reading, provider_state=reading.state())
 
 
 def _result_from_wire(block: Wire, reading: Reading) -> Block:
@@ -213,9 +212,9 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    state = block.get("provider_state")
-    plain = len(block) == 4 if state is None else (len(block) == 5 and is_bare(state))
-    if plain and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings:  # most calls
+    if (
+        is_plain(block) and block["name"] not in writing.members and block["name"] not in writing.endpoint.spellings
+    ):  # most calls
         name, call = writing.written_tool_name(block["name"], path), writing.call_id(block, writing.state_of(block))
         return {"type": "tool_use", "id": call, "name": name, "input": block["input"]}
     return item_to_wire(_TOOL_USE, block, writing, path)

@@ -4,9 +4,9 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, CONTEXT
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import DOCUMENT, UNREADABLE, USER
+from interlingua.adapters._claude.values import DOCUMENT, USER
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import UNREADABLE, Wire
 from interlingua.adapters._media import (
     BLOCKS,
     BYTES,

@@ -11,9 +11,8 @@ from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import Wire, is_plain_name, report_foreign_state
+from interlingua.adapters._kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
 from interlingua.adapters._members import (
     REASONING,
     Kind,
@@ -117,7 +116,7 @@ def _read_choice(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         others = tool_choice_from_wire(present, members.request)
     except UNREADABLE as problem:
-        raise members.reading.unreadable(name, (name,)) from problem
+        raise malformed(name, (name,), members.reading.adapter) from problem
     if others:
         members.options[name] = others
     return True

@@ -10,9 +10,8 @@ from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, ob
 from interlingua.adapters._claude.tools import choose, fitted_choice
 from interlingua.adapters._claude.values import named, string
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import UNREADABLE, Wire
 from interlingua.adapters._members import Members
-from interlingua.adapters._requests import UNREADABLE
 from interlingua.adapters._schema import Schema, definitions, parts
 from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
 from interlingua.adapters.anthropic_messages import toolsets

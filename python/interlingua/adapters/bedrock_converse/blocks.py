@@ -8,27 +8,17 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 from collections.abc import Callable
 from typing import Any, Final
 
+from interlingua.adapters._calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     NAME,
     NoMeaning,
-    call_id,
-    plain_call,
     refuse_thinking,
-    result_id,
 )
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import (
-    ASSISTANT,
-    RESULT,
-    SYSTEM,
-    THINKING_TYPES,
-    UNMARKED_TYPES,
-    UNREADABLE,
-    USER,
-)
+from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER
 from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import Wire, is_bare
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.bedrock_converse.items import (
@@ -72,7 +62,7 @@ def blocks_from_wire(
                         continue
             blocks.append(block_from_wire(wire, place, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a block", (*path, position), failure) from problem
+        raise malformed("a block", (*path, position), reading.adapter, failure) from problem
     except InvalidWire as problem:  # a block inside of this one
         where = pointer((*path, position)) + (problem.path or "")
         raise failure(problem.message, path=where, adapter=reading.adapter) from problem
@@ -116,12 +106,10 @@ def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     use = wire["toolUse"]
     if use.get("type") not in _OF_THE_CALLER or place != ASSISTANT:
         raise NoMeaning("toolUse")  # what the provider runs itself
-    if type(arguments := use.get("input")) is not dict:
-        reading.unusual = True
-    elif len(use) == 3 and len(wire) == 1:
-        return plain_call(use["toolUseId"], use["name"], arguments, reading)
-    call = {"type": "tool_use", "input": {}, "provider_state": reading.state()}
-    return read_item(_TOOL_USE, wire, call, reading)
+    if len(use) == 3 and len(wire) == 1:
+        if (call := plain_call(use["toolUseId"], use["name"], use.get("input"), dict, reading)) is not None:
+            return call
+    return read_call(_TOOL_USE, wire, reading, provider_state=reading.state())
 
 
 def _result_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -222,8 +210,7 @@ _MEDIA_PLACES: Final = (USER, RESULT)
 
 
 def _tool_use_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    state = block.get("provider_state")
-    if len(block) == 4 if state is None else (len(block) == 5 and is_bare(state)):  # most calls
+    if is_plain(block):  # most calls
         name = writing.written_tool_name(block["name"], path)
         call = {"toolUseId": writing.call_id(block, writing.state_of(block)), "name": name, "input": block["input"]}
         wire: Wire = {"toolUse": call}
@@ -347,7 +334,7 @@ _TOOL_USE: Final = block_row(
         "toolUse",
         Row(
             {},
-            call_id("toolUseId"),
+            call_id("toolUseId", needed=True),
             NAME,
             ARGUMENTS,
             Member("type", (), _read_use_type, lambda block, writing, path: ABSENT),

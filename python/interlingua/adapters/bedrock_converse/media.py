@@ -4,9 +4,8 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, NoMeaning
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, write_item
-from interlingua.adapters._kit import Wire
+from interlingua.adapters._kit import UNREADABLE, Wire
 from interlingua.adapters._media import (
     BLOCKS,
     BYTES,

@@ -6,19 +6,21 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, record_quirk
+from interlingua.adapters._as_read import MARKS, TOOLLESS
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._claude.values import UNMARKED_TYPES, UNREADABLE, wire_model
+from interlingua.adapters._claude.values import UNMARKED_TYPES, wire_model
 from interlingua.adapters._estimates import Range
 from interlingua.adapters._kit import (
     NOTHING,
+    UNREADABLE,
     Wire,
     arguments_text,
     is_plain_name,
+    malformed,
     parse_arguments,
     report_foreign_state,
 )
@@ -160,11 +162,11 @@ def from_wire_request(
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, members.request, endpoint)
+    facts = (MARKS,) if reading.marks else ()
     if not members.request.get("tools") and reading.calls:
-        record_quirk(members.request, members.words, "tools", "required_default", NAME)
-    marks = (MARKS,) if reading.marks else ()
+        facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty)
+    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *facts, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
@@ -179,7 +181,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         tool_config_from_wire(value, members)
     except UNREADABLE as problem:
-        raise members.reading.unreadable(name, (name,)) from problem
+        raise malformed(name, (name,), members.reading.adapter) from problem
     return True
 
 
@@ -331,7 +333,7 @@ def _toolless(request: Request, endpoint: Endpoint) -> CannotAdapt:
 
 def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writing) -> list[Wire] | None:
     """The tools, or those that a conversation with calls must have."""
-    if tools or not writing.tools_used or writing.had_quirk("tools", "required_default"):
+    if tools or not writing.tools_used or writing.same(TOOLLESS):
         return tools
     if writing.lacks("supports_tools", "tools"):
         raise _toolless(request, writing.endpoint)

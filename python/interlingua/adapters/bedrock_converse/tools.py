@@ -7,9 +7,8 @@ from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
 from interlingua.adapters._claude.tools import choose, fitted_choice
-from interlingua.adapters._claude.values import UNREADABLE
 from interlingua.adapters._items import ABSENT, Row, by_rule, inside, read_item, write_item
-from interlingua.adapters._kit import Wire, report_parallel
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed, report_parallel
 from interlingua.adapters._members import Members
 from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
@@ -97,7 +96,7 @@ def _tools_from_wire(wires: list[Any], reading: Reading) -> list[Tool]:
             else:
                 tools.append(_tool_from_wire(wire, reading))
     except UNREADABLE as problem:
-        raise reading.unreadable("a tool", ("toolConfig", "tools", position)) from problem
+        raise malformed("a tool", ("toolConfig", "tools", position), reading.adapter) from problem
     return tools
 
 

@@ -19,6 +19,7 @@ from interlingua.adapters._messages import (
     fold_role,
     joined,
     other_members,
+    plain_message,
     read_messages,
     report_beside,
     report_moves,
@@ -177,7 +178,8 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
         if parts := _parts(request["system"], ("system",), SYSTEM, writing):
             wires.append({"role": SYSTEM, "content": _content(parts)})
     for position in order:
-        wires.append(_message_to_wire(messages[position], position, writing))
+        plain = plain_message(messages[position])
+        wires.append(message_to_wire(messages[position], ("messages", position), writing) if plain is None else plain)
     body["messages"] = wires
     if writing.documents:
         _documents_to_wire(messages, body, writing)
@@ -185,15 +187,6 @@ def messages_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, r
     items = Items(messages, "messages", writing)
     wires[before:] = items.settled(wires[before:], [(position,) for position in order], read)
     report_moves(order, messages, writing)
-
-
-def _message_to_wire(message: Message, position: int, writing: Writing) -> Wire:
-    content: list[Block] = message["content"]
-    if len(message) == 2 and len(content) == 1 and message["role"] in _ROLES[:3]:
-        block = content[0]
-        if block["type"] == "text" and len(block) == 2 and block["text"]:  # most messages
-            return {"role": message["role"], "content": block["text"]}
-    return message_to_wire(message, ("messages", position), writing)
 
 
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._kit import (
     NOTHING,
+    UNREADABLE,
     Wire,
     malformed,
     report_foreign_state,
@@ -25,7 +26,6 @@ from interlingua.adapters._members import (
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters._requests import (
-    UNREADABLE,
     Table,
     body_of,
     posted,
@@ -71,7 +71,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     writing = Writing(request, endpoint, loss)
     body: Wire = {}
     messages_to_wire(request, body, writing)
-    if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
+    if not body["messages"] and not writing.same("messages"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)
@@ -214,7 +214,7 @@ def from_wire_request(
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
-        raise malformed("the request") from problem
+        raise malformed("the request", (), NAME) from problem
     called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
     facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
     request = _TABLE.keep_request(members, messages, called, is_name, *facts, empty=not messages, unusual=unusual)

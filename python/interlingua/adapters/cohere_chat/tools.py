@@ -2,14 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._free_text import call_as_arguments
+from interlingua.adapters._calls import argument_text, call_id, plain_call, read_call
 from interlingua.adapters._items import (
     Item,
-    Member,
     Row,
     by_rule,
     inside,
-    json_text,
     opaque,
     read_item,
     tool_name,
@@ -53,22 +51,10 @@ _SCHEMA: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
 _SCHEMA.always = True
 
 
-def _read_id(raw: Any, item: Item, reading: Reading) -> None:
-    if type(raw) is not str or "name" not in item:
-        raise TypeError("id")  # what is no call takes no id
-    item["id"] = reading.call(raw)
-    item["provider_state"]["id"] = raw
-
-
 _FUNCTION: Final = inside("function", Row({}, _NAME, DESCRIPTION, _SCHEMA))
 _TOOL: Final = Row({"type": "function"}, _FUNCTION, beside=BESIDE)
 _STRICT_TOOL: Final = Row({"type": "function"}, _FUNCTION, beside=(*BESIDE, "strict"))
-_CALL: Final = Row(
-    {"type": "function"},
-    # what the call says is read before its id: what turns out to be none takes no id
-    inside("function", Row({}, _NAME, json_text("arguments"))),
-    Member("id", ("id",), _read_id, lambda item, writing, path: writing.call_id(item, writing.state_of(item))),
-)
+_CALL: Final = Row({"type": "function"}, inside("function", Row({}, _NAME, argument_text())), call_id())
 # ---------------------------------------------------------------------------------------------- tools
 
 
@@ -165,14 +151,15 @@ def choice_from_wire(value: Any) -> dict[str, Any] | None:
 def call_from_wire(call: Any, reading: Reading) -> Block:
     """A call from `tool_calls`. What is no readable call is kept whole."""
     try:
-        block = read_item(_CALL, call, {"type": "tool_use", "provider_state": reading.endpoint.state()}, reading)
-        if "name" in block and "id" in block:
-            block.setdefault("input", {})
-            return block
+        inner = call["function"]
+        if len(call) == 3 and call.get("type") == "function" and len(inner) == 2:
+            block = plain_call(call.get("id"), inner["name"], inner.get("arguments"), str, reading)
+            if block is not None:
+                return block
+        return read_call(_CALL, call, reading, provider_state=reading.state())
     except (KeyError, TypeError):
-        pass
-    reading.unusual = True
-    return opaque(call, CALLS, reading)
+        reading.unusual = True
+        return opaque(call, CALLS, reading)
 
 
 def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
@@ -181,12 +168,6 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
         report_beside(block, OF_OPAQUE, writing, path)
         call: Wire = block["value"]
         return call
-    if block.get("kind", "function") != "function":
-        arguments = call_as_arguments(block.get("input_raw"), writing.loss, path)
-        block = {name: value for name, value in block.items() if name not in ("kind", "input_raw")}
-        block["input"] = arguments
-    elif "kind" in block:
-        block = {name: value for name, value in block.items() if name != "kind"}
     return write_item(_CALL, block, writing, path)
 
 

@@ -8,16 +8,9 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._free_text import arguments_of
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    arguments_text,
-    is_only_named,
-    keep,
-    parse_arguments,
-)
+from interlingua.adapters._calls import arguments, call_id, read_call
+from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, arguments_text, is_only_named, keep, parse_arguments
 from interlingua.adapters._media import KINDS
 from interlingua.adapters._messages import OF_TEXT, misplaced, native_item, no_place, report_beside
 from interlingua.adapters._writing import Refused
@@ -37,7 +30,7 @@ from interlingua.adapters.gemini_generate.context import (
     signature_from_wire,
 )
 from interlingua.adapters.gemini_generate.media import medium_from_wire, medium_to_wire
-from interlingua.adapters.gemini_generate.tables import UNREADABLE, camelised
+from interlingua.adapters.gemini_generate.tables import camelised
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 from interlingua.canonical.loss import Path, pointer
@@ -52,29 +45,17 @@ def _read_response(raw: Any, item: Block, _: Any) -> None:
 _NAME: Final = tool_name(
     lambda block, writing, path: writing.call(block, path, writing.state_of(block).get("id") or None)
 )
-_ARGUMENTS: Final = by_rule(
-    "args", ("input", "input_raw"), dict, lambda block, writing, path: arguments_of(block, writing.loss, path)
-)
-_ARGUMENTS.always = True
-
-
-def _read_id(raw: Any, block: Block, reading: Reading) -> None:
-    if type(raw) is not str:
-        raise TypeError("id")
-    block["provider_state"] = reading.state(id=raw)
 
 
 def _write_id(block: Block, writing: Writing, _: Path) -> Any:
     return writing.state_of(block).get("id", ABSENT)
 
 
-_ID: Final = Member("id", ("provider_state",), _read_id, _write_id)
 _CALL: Final = Row(
     {},
-    inside("functionCall", Row({}, _NAME, _ARGUMENTS, _ID)),
+    inside("functionCall", Row({}, _NAME, arguments("args"), call_id(write=_write_id))),
     NO_THOUGHT,
     SIGNATURE,
-    beside=("id", "kind"),
     signed=True,
 )
 _RESULT: Final = Row(
@@ -100,10 +81,7 @@ _RESULT: Final = Row(
 
 def _call_from_wire(part: Wire, reading: Reading) -> Block:
     """A `functionCall`. Raises `TypeError` or `KeyError` for one that is not shaped as documented."""
-    block = read_item(_CALL, part, {"type": "tool_use", "input": {}}, reading)
-    wire_id = part["functionCall"].get("id")
-    block["id"] = reading.call(wire_id or None, block["name"])
-    return block
+    return read_call(_CALL, part, reading)
 
 
 def _result_from_wire(part: Wire, reading: Reading) -> Block:

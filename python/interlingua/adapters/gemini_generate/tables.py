@@ -14,7 +14,6 @@ PATH: Final = "/models/{model}"
 MODEL_IN_PATH: Final = re.compile(
     r"(?:^|/)(?:models/|(?=(?:tunedModels|endpoints)/))((?:tunedModels/|endpoints/)?[^/:?]+)(?::(\w+))?"
 )
-UNREADABLE: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError)
 
 SENTINEL: Final = "skip_thought_signature_validator"
 """What the provider takes in the place of a signature that another one's history does not have. It is sent as it stands."""

@@ -15,11 +15,13 @@ from interlingua.adapters._messages import (
     as_one,
     fill,
     finish,
+    first_call,
     fold_role,
     joined,
     misplaced,
     no_place,
     other_members,
+    plain_message,
     read_messages,
     report_beside,
     report_empty,
@@ -35,7 +37,7 @@ from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Writing
-from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire, is_call
+from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.ids import NamedIds
@@ -95,14 +97,8 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> list[Wi
     """The messages by the rules of the wire."""
     body: list[Wire] = []
     for position in order:
-        message = messages[position]
-        content = message["content"]
-        if len(message) == 2 and len(content) == 1 and message["role"] not in _MENDED:
-            block = content[0]
-            if len(block) == 2 and block["type"] == "text":
-                body.append({"role": message["role"], "content": block["text"]})
-                continue
-        body.append(message_to_wire(message, ("messages", position), writing))
+        plain = plain_message(messages[position])
+        body.append(message_to_wire(messages[position], ("messages", position), writing) if plain is None else plain)
     return body
 
 
@@ -116,8 +112,10 @@ def keep_message(message: Message, raw: Wire, endpoint: Endpoint) -> None:
 def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: bool = False) -> Wire:
     """A message, at its place in the request or, as an answer, in the response."""
     role, content = message["role"], message["content"]
-    if role == "assistant" and len(message) == 2 and (usual := _text_and_calls(content, path, writing)) is not None:
-        return usual
+    if role == "assistant" and len(message) == 2 and (begin := first_call(content)) >= 0:
+        text: str = content[0]["text"] if begin else ""
+        calls = [call_to_wire(content[n], (*path, "content", n), writing) for n in range(begin, len(content))]
+        return {"role": role, "content": text, CALLS: calls} if calls else {"role": role, "content": text}
     role = fold_role(message["role"], path, writing)
     if role == "tool":
         wire = _result_to_wire(message, path, writing)
@@ -125,23 +123,6 @@ def message_to_wire(message: Message, path: Path, writing: Writing, *, answer: b
         wire = _members_to_wire(content, (*path, "content"), role, writing, answer=answer)
     trivial = len(message) == 2 or (len(message) == 3 and "metadata" in message)
     return wire if trivial else finish(message, wire, OF_MESSAGE, writing, path)
-
-
-def _text_and_calls(content: list[Block], path: Path, writing: Writing) -> Wire | None:
-    """The usual turn with calls, on a straight way: a plain text, or none, and calls behind it. None for any other."""
-    text, calls = "", content
-    if content and (first := content[0])["type"] == "text":
-        text, calls = first["text"], content[1:]
-        if len(first) > 2 or not text:
-            return None
-    if not calls or any(block["type"] != "tool_use" for block in calls):
-        return None
-    before = len(content) - len(calls)
-    written = [call_to_wire(block, (*path, "content", n), writing) for n, block in enumerate(calls, before)]
-    return {"role": "assistant", "content": text, "tool_calls": written}
-
-
-_MENDED: Final = ("developer", "tool")
 
 
 def _members_to_wire(content: list[Block], path: Path, role: str, writing: Writing, *, answer: bool = False) -> Wire:
@@ -241,7 +222,7 @@ def _raw_item(block: Block, role: str, writing: Writing) -> tuple[Any] | None:
         return None
     value, reading = block["value"], Reading(writing.endpoint)
     match block.get("kind"):
-        case "tool_calls" if role == "assistant" and not is_call(value, reading):
+        case "tool_calls" if role == "assistant" and call_from_wire(value, reading)["type"] == "opaque":
             return (value,)
         case "images" if value.keys() == {"image"} and image_from_wire(value["image"], reading)["type"] == "opaque":
             return (value["image"],)

@@ -10,7 +10,7 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._free_text import arguments_of
+from interlingua.adapters._calls import arguments, call_id, plain_call, read_call
 from interlingua.adapters._items import (
     ABSENT,
     Item,
@@ -170,21 +170,14 @@ def _write_schema(tool: Tool, writing: Writing, path: Path) -> Any:
     return ABSENT if schema is None else kept(schema, writing.loss, (*path, "input_schema"))
 
 
-def _read_arguments(raw: Any, call: Item, reading: Reading) -> None:
+def _read_text(raw: Any, call: Item, _: Reading) -> None:
     """Arguments as a text, which older clients send."""
     if type(raw) is not str:
         raise TypeError("arguments")
-    reading.unusual = True
     parsed = parse_arguments(raw or "{}")
     call["input"] = parsed or {}
     if parsed is None:
         call["input_raw"] = raw
-
-
-def _read_id(raw: Any, call: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("id")
-    call["provider_state"]["id"] = raw
 
 
 def _write_id(call: Item, writing: Writing, _: Path) -> Any:
@@ -205,14 +198,6 @@ def _described_member(name: str, *kinds: type) -> Member:
 
 _NAME: Final = tool_name(lambda item, writing, path: item["name"])
 _PARAMETERS: Final = by_rule("parameters", ("input_schema",), dict, _write_schema)
-_ARGUMENTS: Final = Member(
-    "arguments",
-    ("input", "input_raw"),
-    _read_arguments,
-    lambda call, writing, path: arguments_of(call, writing.loss, path),
-    always=True,
-)
-_ARGUMENTS.plain = dict
 _TOOL: Final = Row(
     {"type": "function"},
     inside("function", Row({}, _NAME, DESCRIPTION, _PARAMETERS)),
@@ -220,10 +205,11 @@ _TOOL: Final = Row(
 )
 _CALL: Final = Row(
     {},
-    inside("function", Row({}, _NAME, _ARGUMENTS, _described_member("index", int, float, Decimal))),
+    inside(
+        "function", Row({}, _NAME, arguments("arguments", _read_text), _described_member("index", int, float, Decimal))
+    ),
     _described_member("type", str),
-    Member("id", ("id",), _read_id, _write_id),
-    beside=("kind",),
+    call_id(write=_write_id),
 )
 
 # ---------------------------------------------------------------------------------------------------- tools
@@ -279,32 +265,13 @@ def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
 
 def call_from_wire(call: Any, reading: Reading) -> Block:
     """A call from `tool_calls`. What is no readable call is kept whole."""
-    if type(call) is dict and len(call) == 2 and type(wire_id := call.get("id")) is str:
-        inner = call.get("function")
-        if type(inner) is dict and len(inner) == 2 and type(arguments := inner.get("arguments")) is dict:
-            name = inner.get("name")
-            if type(name) is str and name:  # the usual call, on a straight way
-                state = reading.state(id=wire_id)
-                canonical = reading.call(wire_id, name)
-                return {"type": "tool_use", "id": canonical, "name": name, "input": arguments, "provider_state": state}
-    block = _read_call(call, reading)
-    if block is None:
+    try:
+        inner = call["function"]
+        if len(call) == 2 and len(inner) == 2:
+            block = plain_call(call.get("id"), inner["name"], inner.get("arguments"), dict, reading)
+            if block is not None:
+                return block
+        return read_call(_CALL, call, reading, provider_state=reading.state())
+    except (KeyError, TypeError):
         reading.unusual = True
         return opaque(call, CALLS, reading)
-    block["id"] = reading.call(block["provider_state"].get("id"), block["name"])
-    return block
-
-
-def _read_call(call: Any, reading: Reading) -> Block | None:
-    """A call that has no canonical id yet; None for what is none."""
-    block: Block = {"type": "tool_use", "id": "", "name": "", "input": {}, "provider_state": reading.endpoint.state()}
-    try:
-        read_item(_CALL, call, block, reading)
-    except (KeyError, TypeError):
-        return None
-    return None if call["function"].get("arguments", block) is None else block
-
-
-def is_call(call: Any, reading: Reading) -> bool:
-    """Whether an item of `tool_calls` can be read."""
-    return _read_call(call, reading) is not None

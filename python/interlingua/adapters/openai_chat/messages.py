@@ -8,6 +8,7 @@ from interlingua.adapters._kit import NOTHING, Wire
 from interlingua.adapters._messages import (
     OF_RESULT,
     fold_role,
+    plain_message,
     read_messages,
     refuse_calls,
     report_beside,
@@ -88,7 +89,10 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
         role = message["role"]
         if runs.waiting and role != "tool" and position not in writing.moved:
             runs.close(message, position)
-        if role == "assistant":
+        plain = None if runs.moved else plain_message(message)
+        if plain is not None:
+            wire = plain
+        elif role == "assistant":
             wire = assistant_to_wire(message, position, writing)
         elif role == "tool":
             wire = _tool_to_wire(message, position, writing, runs)
@@ -203,10 +207,6 @@ def _without_those_of_the_model(message: Message, path: Path, writing: Writing) 
 def _plain_to_wire(message: Message, position: int, writing: Writing, runs: _Runs) -> Wire:
     role, content = message["role"], message["content"]
     bare = len(message) == 2 or is_bare(message)
-    if bare and len(content) == 1 and len(content[0]) == 2 and not runs.moved and role != "developer":
-        block = content[0]
-        if block["type"] == "text":
-            return {"role": role, "content": block["text"]}
     path: Path = ("messages", position)
     if writing.dialect.get("developer_role") is False:
         role = fold_role(message["role"], path, writing)

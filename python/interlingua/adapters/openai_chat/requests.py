@@ -93,7 +93,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
     writing = Writing(request, endpoint, loss)
     body: Wire = {"messages": messages_to_wire(request, writing)}
-    if not body["messages"] and not writing.had_quirk("messages", "empty_content"):
+    if not body["messages"] and not writing.same("messages"):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     if request.get("tools"):
         tools_to_wire(request, body, writing)

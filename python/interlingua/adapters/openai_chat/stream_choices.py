@@ -125,7 +125,7 @@ class Call(Part):
         wire = self.wire(self.text)
         if self.legacy and self.has_begun():
             return legacy_call(wire, self.canonical, reading)
-        return call_from_wire(wire, reading, self.canonical or None)
+        return call_from_wire(wire, reading, self.canonical)
 
 
 class Calls:

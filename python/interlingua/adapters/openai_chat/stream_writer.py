@@ -180,7 +180,7 @@ class _Writer(Writer):
             case "tool_use" if open_block.kind == "whole":
                 folded = self._folded(block)
                 writing = Writing({}, self.endpoint, Loss(), answering=True) if folded else self.writing
-                call = call_to_wire(block, 0, ("message",), writing)
+                call = call_to_wire(block, ("message", "content", 0), writing)
                 return {CALLS: [{**call, "index": open_block.number}]}
             case "tool_use" if state.get("fields"):
                 return {CALLS: [{**state["fields"], "index": open_block.number}]}

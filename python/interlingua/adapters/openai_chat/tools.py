@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
 from interlingua.adapters import _openai_tools
-from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, tool_name, write_item
+from interlingua.adapters._calls import argument_text, call_id, free_text, plain_call, read_call, text_of
+from interlingua.adapters._items import Row, inside, opaque, read_item, tool_name, write_item
 from interlingua.adapters._kit import Wire, within
-from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._openai_parts import INDEX
 from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire, with_required
 from interlingua.adapters._openai_writing import can_be_enforced
@@ -34,13 +34,13 @@ CALLS: Final = "tool_calls"
 
 
 _NAME: Final = tool_name()
-_FUNCTION: Final = Row(
+_FUNCTION_TOOL: Final = Row(
     {"type": "function"},
     inside("function", Row({}, _NAME, DESCRIPTION, PARAMETERS, STRICT)),
     mark=MARK,
     beside=BESIDE,
 )
-_CUSTOM: Final = Row(
+_CUSTOM_TOOL: Final = Row(
     {"type": "custom"}, inside("custom", Row({}, _NAME, DESCRIPTION, GRAMMAR)), mark=MARK, beside=BESIDE
 )
 
@@ -59,10 +59,10 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if tool.get("kind") == "custom":
-        return write_item(_CUSTOM, _with_nested_grammar(tool, path, writing), writing, path)
+        return write_item(_CUSTOM_TOOL, _with_nested_grammar(tool, path, writing), writing, path)
     if tool.get("strict"):
         tool = as_enforced(tool, path, writing)
-    return write_item(_FUNCTION, with_required(tool, writing, path), writing, path)
+    return write_item(_FUNCTION_TOOL, with_required(tool, writing, path), writing, path)
 
 
 def _with_nested_grammar(tool: Tool, path: Path, writing: Writing) -> Tool:
@@ -91,7 +91,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     kind, dialect = tool.get("type"), reading.endpoint.dialect
     try:
         if kind == "function":
-            read = read_item(_FUNCTION, tool, {}, reading)
+            read = read_item(_FUNCTION_TOOL, tool, {}, reading)
             schema = read.get("input_schema")
             if schema is None:
                 reading.unusual = reading.unusual or bool(dialect.get("parameters_required"))
@@ -99,7 +99,7 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 reading.unusual = True
             return read
         if kind == "custom":
-            read = read_item(_CUSTOM, tool, {"kind": "custom"}, reading)
+            read = read_item(_CUSTOM_TOOL, tool, {"kind": "custom"}, reading)
             reading.unusual = reading.unusual or _is_flat(read.get("format"))
             return read
     except (KeyError, TypeError):
@@ -188,122 +188,50 @@ def _named(tool: Any) -> tuple[str, str] | None:
 # ---------------------------------------------------------------------------------------------------- calls
 
 
-def _read_arguments(raw: Any, block: Item, reading: Reading) -> None:
-    if type(raw) is str:
-        read_arguments(raw, block, block["provider_state"])
-    elif type(raw) is dict:
-        block["input"] = raw
-        reading.unusual = True
-    else:
-        raise TypeError("arguments")
+def _write_name(block: Block, writing: Writing, path: Path) -> str:
+    name = writing.called[block["id"]] = writing.written_tool_name(block["name"], path)
+    return name
 
 
-def _write_arguments(block: Item, writing: Writing, path: Path) -> Any:
-    return arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
+_CALLED: Final = tool_name(_write_name)
+_ID: Final = call_id(always=True)
+_FUNCTION: Final = inside("function", Row({}, _CALLED, argument_text()))
+_CALLS: Final[Mapping[str, Row]] = {
+    "function": Row({"type": "function"}, _FUNCTION, _ID, INDEX, mark=MARK),
+    "custom": Row({"type": "custom"}, inside("custom", Row({}, _CALLED, free_text())), _ID, INDEX, mark=MARK),
+}
 
 
-def _read_input(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("input")
-    block["kind"], block["input"], block["input_raw"] = "custom", {}, raw
-
-
-def _read_id(raw: Any, block: Item, _: Any) -> None:
-    if type(raw) is not str:
-        raise TypeError("id")
-    block["provider_state"]["id"] = raw
-
-
-def _write_id(block: Item, writing: Writing, path: Path) -> Any:
-    return writing.call_id(block, writing.state_of(block))
-
-
-_CALLED: Final = tool_name(lambda block, writing, path: writing.tool_name(block["name"]))
-_ID: Final = Member("id", ("id",), _read_id, _write_id, always=True)
-_FUNCTION_CALL: Final = Row(
-    {"type": "function"},
-    inside(
-        "function",
-        Row(
-            {},
-            _CALLED,
-            Member("arguments", ("input", "input_raw"), _read_arguments, _write_arguments, always=True),
-        ),
-    ),
-    _ID,
-    INDEX,
-    mark=MARK,
-    beside=("kind",),
-)
-_CUSTOM_CALL: Final = Row(
-    {"type": "custom"},
-    inside(
-        "custom",
-        Row(
-            {},
-            _CALLED,
-            Member(
-                "input",
-                ("input", "input_raw"),
-                _read_input,
-                lambda block, writing, path: custom_input(block, path, writing.loss),
-                needed=True,
-            ),
-        ),
-    ),
-    _ID,
-    INDEX,
-    mark=MARK,
-    beside=("kind",),
-)
-
-
-def call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire:
-    """A call, as it stands in `tool_calls`; `turn` is the path of its message, `index` its position there."""
-    name = writing.tool_name(block["name"])
-    if name != block["name"]:
-        writing.report_name((*turn, "content", index, "name"), name)
-    writing.called[block["id"]] = name
-    state = writing.state_of(block)
-    if within(block, _PLAIN_CALL) and has_no_effect(block):
-        arguments = arguments_to_wire(block, writing.encoding_of(block), (), writing.loss)
-        function = {"name": name, "arguments": arguments}
-        return {"id": writing.call_id(block, state), "type": "function", "function": function}
+def call_to_wire(block: Block, path: Path, writing: Writing) -> Wire:
+    """A call, as it stands in `tool_calls`."""
+    if within(block, _PLAIN_CALL) and has_no_effect(block):  # most calls
+        function = {"name": _write_name(block, writing, path), "arguments": text_of(block, writing, path)}
+        return {"id": writing.call_id(block, writing.state_of(block)), "type": "function", "function": function}
     writing.place = ""
-    row = _CUSTOM_CALL if writing.writes_free_text(block, state) else _FUNCTION_CALL
-    return write_item(row, block, writing, (*turn, "content", index))
+    return write_item(_CALLS["custom" if writing.writes_free_text(block) else "function"], block, writing, path)
 
 
 _PLAIN_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
 
 
-def call_from_wire(call: Wire, reading: Reading, canonical: str | None = None) -> Block:
+def call_from_wire(call: Wire, reading: Reading, canonical: str = "") -> Block:
     """A call from `tool_calls`; `canonical` is its id when it has one already. What is no readable call is kept whole."""
-    block: Block
-    kind, inner, wire_id = call.get("type"), call.get("function"), call.get("id")
-    if len(call) == 3 and kind == "function" and type(wire_id) is str and type(inner) is dict and len(inner) == 2:
-        name, text = inner.get("name"), inner.get("arguments")
-        if type(name) is str and name and type(text) is str:  # most calls
-            block = {"type": "tool_use", "id": canonical or reading.call(wire_id or None, name), "name": name}
-            block["provider_state"] = state = reading.state(id=wire_id)
-            read_arguments(text, block, state)
+    kind, inner = call.get("type"), call.get("function")
+    if len(call) == 3 and kind == "function" and type(inner) is dict and len(inner) == 2:
+        block = plain_call(call.get("id"), inner.get("name"), inner.get("arguments"), str, reading, canonical)
+        if block is not None:
             return block
-    block = {"type": "tool_use", "provider_state": reading.state()}
     try:
-        read_item(_CUSTOM_CALL if kind == "custom" else _FUNCTION_CALL, call, block, reading)
+        row = _CALLS["custom" if kind == "custom" else "function"]
+        return read_call(row, call, reading, canonical, provider_state=reading.state())
     except (KeyError, TypeError):
         return opaque(call, CALLS, reading)
-    block.setdefault("input", {})
-    block["id"] = canonical or reading.call(wire_id or None, block["name"])
-    return block
 
 
 def legacy_call(legacy: Wire, canonical: str, reading: Reading) -> Block:
     """The block of a `function_call`."""
-    block: Block = {"type": "tool_use", "id": canonical, "provider_state": reading.state(encoding={"legacy": True})}
-    read_item(_LEGACY_CALL, {"function": legacy}, block, reading)
-    block.setdefault("input", {})
-    return block
+    state = reading.state(encoding={"legacy": True})
+    return read_call(_LEGACY_CALL, {"function": legacy}, reading, canonical, provider_state=state)
 
 
-_LEGACY_CALL: Final = Row({}, _FUNCTION_CALL.members[0])
+_LEGACY_CALL: Final = Row({}, _FUNCTION)

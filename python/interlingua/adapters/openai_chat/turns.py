@@ -15,6 +15,7 @@ from interlingua.adapters._messages import (
     OF_TEXT,
     Members,
     as_one,
+    first_call,
     misplaced,
     native_item,
     report_beside,
@@ -121,27 +122,22 @@ def _sorted(turn: _Turn, message: Message) -> Wire:
 
 
 def _plain_turn(message: Message, path: Path, writing: Writing) -> Wire | None:
-    """The turn that most are: a text, calls, or a text before calls. None for any other."""
+    """A turn of a text and calls, as most are; None for any other."""
     content: list[Block] = message["content"]
-    if len(message) > 2 and not is_bare(message):
+    begin = first_call(content) if len(message) == 2 or is_bare(message) else -1
+    if begin < 0:
         return None
-    wire: Wire = {"role": "assistant", "content": None}
-    begin = 0  # of the calls
-    first = content[0] if content else None
-    if first is not None and first["type"] == "text":
-        if len(first) > 2 or not first["text"]:
-            return None
-        wire["content"] = first["text"]
-        if len(content) == 1:
-            return wire
-        begin = 1
-    if begin == len(content) or writing.dialect.get("reasoning_replay_required"):
+    wire: Wire = {"role": "assistant", "content": content[0]["text"] if begin else None}
+    if begin == len(content):
+        return wire
+    if writing.dialect.get("reasoning_replay_required"):
         return None
     for index in range(begin, len(content)):
-        block = content[index]
-        if block["type"] != "tool_use" or writing.is_legacy(block):
+        if writing.is_legacy(content[index]):
             return None
-    wire["tool_calls"] = [call_to_wire(content[index], index, path, writing) for index in range(begin, len(content))]
+    wire[CALLS] = [
+        call_to_wire(content[index], (*path, "content", index), writing) for index in range(begin, len(content))
+    ]
     return wire
 
 
@@ -157,7 +153,7 @@ def _sort(block: Block, index: int, content: list[Block], turn: _Turn) -> None:
     part: Any
     match block["type"]:
         case "tool_use":
-            turn.members[CALLS].append((index, call_to_wire(block, index, turn.path, writing)))
+            turn.members[CALLS].append((index, call_to_wire(block, path, writing)))
             if writing.is_legacy(block):
                 turn.legacy = block["id"]
             return

@@ -5,39 +5,32 @@ A message item is one text block for each of its parts; a call, a reasoning item
 belongs to the item and not to the part (id, status, phase) stands with the first block of the item.
 """
 
-import hashlib
 from collections.abc import Container, Mapping
-from copy import deepcopy
 from typing import Any, Final, Literal
 
-from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
+from interlingua.adapters._items import ABSENT, opaque
+from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, within
 from interlingua.adapters._messages import (
-    OF_CALL,
     OF_THINKING,
     finish,
     misplaced,
     native_item,
     no_place,
     other_members,
-    report_beside,
 )
-from interlingua.adapters._openai_calls import arguments_to_wire, custom_input, read_arguments
 from interlingua.adapters._spelling import Spellings, imprint, lone_text
 from interlingua.adapters._verbatim import keep_spellings
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
-    FORMS,
     OUTPUTS,
     answered,
     answered_call,
-    call_members,
     called,
     is_one_of,
     ran,
 )
+from interlingua.adapters.openai_responses.calls import answers, call_from_wire, call_to_wire, item_id
 from interlingua.adapters.openai_responses.parts import (
     KINDS,
     OUTPUT_TEXT,
@@ -47,7 +40,6 @@ from interlingua.adapters.openai_responses.parts import (
     spoken_to_wire,
 )
 from interlingua.adapters.openai_responses.tables import BETWEEN, Answers, Reading, Writing
-from interlingua.adapters.openai_responses.tools import DEFAULT, NAMESPACE, call_namespace, joined, name_in_namespace
 from interlingua.canonical.loss import Path, pointer
 
 Item = dict[str, Any]
@@ -96,8 +88,10 @@ class _Turn:
                 if not _is_of_part(name, fields):
                     item.setdefault(name.removeprefix(_OF_ITEM), value)
             seed = block.get("text", ""), len(self.items)
-            self.full = _identify(item, state.get("id"), "msg_", state, self.writing, *seed)
+            given = item_id(state.get("id"), "msg_", state, self.writing, *seed)
+            self.full = given is not ABSENT
             if self.full:
+                item["id"] = given
                 item["type"] = "message"
                 item.setdefault("status", "completed")
             self.open = item
@@ -125,25 +119,6 @@ _OF_ITEM: Final = "item/"
 
 def _is_of_part(name: str, fields: Mapping[str, Any]) -> bool:
     return name in _OF_PARTS or _OF_ITEM + name in fields
-
-
-def _identify(
-    item: Wire, known_id: str | None, prefix: str, state: Mapping[str, Any], writing: Writing, *seed: Any
-) -> bool:
-    """Gives an item the id that it came with or, in an answer, one that is made of what it says, unless it came from here
-    without one. Whether it has an id: such an item is a full one, with all members that an item of an answer has."""
-    if known_id is not None:
-        item["id"] = known_id
-    elif writing.answer or (writing.reply and not state):
-        item["id"] = derived_item_id(prefix, writing.identity, *seed)
-    else:
-        return False
-    return True
-
-
-def derived_item_id(prefix: str, *seed: Any) -> str:
-    """An id for an item that has none: the same item in the same place of the same answer gets the same id."""
-    return prefix + hashlib.sha256(repr(seed).encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def turn_to_wire(
@@ -183,7 +158,7 @@ def _plain_turn(content: list[Block], path: Path, writing: Writing) -> list[Wire
         if content[index]["type"] != "tool_use":
             return None
     for index in range(texts, len(content)):
-        items.append(_call_to_wire(content[index], index, path, writing))
+        items.append(call_to_wire(content[index], (*path, "content", index), writing))
     return items
 
 
@@ -193,7 +168,7 @@ def _block_to_wire(block: Block, index: int, turn: _Turn) -> None:
     if kind == "text":
         turn.add_part(_text_to_wire(block, path, writing), block, index)
     elif kind == "tool_use":
-        turn.add(_call_to_wire(block, index, turn.path, writing), index)
+        turn.add(call_to_wire(block, path, writing), index)
     elif kind == "thinking" and (item := _reasoning_to_wire(block, path, turn)) is not None:
         turn.add(item, index)
         turn.reasoning.append((len(turn.items) - 1, index, block))
@@ -279,113 +254,6 @@ def _answers_apart(turn: _Turn) -> Answers:
     return writing.answers
 
 
-# -- calls
-
-
-def _call_to_wire(block: Block, index: int, turn: Path, writing: Writing) -> Wire:
-    """A call; `turn` is the path of its message, `index` its position there."""
-    encoding = _spelling(block, writing)
-    path: Path = (*turn, "content", index)
-    if BUILT_IN in encoding and (item := _built_in_to_wire(block, encoding, path, writing)):
-        return item
-    namespace, name = _name_to_wire(block, encoding, path, writing)
-    state = writing.state_of(block) if "provider_state" in block else NOTHING
-    call_id = writing.call_id(block, state)
-    if writing.writes_free_text(block, state):
-        item = {"type": "custom_tool_call", "call_id": call_id, "name": name}
-        item["input"] = custom_input(block, path, writing.loss)
-    else:
-        item = {"type": "function_call", "call_id": call_id, "name": name}
-        item["arguments"] = arguments_to_wire(block, writing.encoding_of(block), path, writing.loss)
-        if block.get("kind") == "custom":
-            writing.calls[block["id"]] = "function"
-    if namespace is not None:
-        item[NAMESPACE] = namespace
-    if BUILT_IN in encoding:
-        writing.reshaped.add(id(block))
-    return _finish_call(item, "ctc_" if "input" in item else "fc_", block, state, path, writing)
-
-
-def _finish_call(item: Wire, prefix: str, block: Block, state: Mapping[str, Any], path: Path, writing: Writing) -> Wire:
-    """What all calls have beside whom they call and with what: members of their own, an id, a status."""
-    found_state: Item | None = block.get("provider_state")
-    if (
-        not writing.reply
-        and within(block, _SIMPLE_CALL)
-        and (found_state is None or within(found_state, _SIMPLE_STATE))
-    ):
-        return item  # most calls
-    known_id: str | None = None
-    if id(block) in writing.reshaped:  # id and fields are those of another kind of item
-        report_replayable_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
-    elif state:
-        known_id = writing.encoding_of(block).get(_ITEM_ID)
-        item = {**(state.get("fields") or NOTHING), **item}
-    if _identify(item, known_id, prefix, state, writing, item["call_id"]):
-        item.setdefault("status", "completed")
-    if not within(block, OF_CALL) or "signature" in state or (not state and "provider_state" in block):
-        report_beside(block, OF_CALL, writing, path, fields=False)
-    return item
-
-
-def _spelling(block: Block, writing: Writing) -> Mapping[str, Any]:
-    """How a call is spelt: as it was read, or as whoever is answered spells the tool."""
-    encoding = writing.encoding_of(block)
-    if NAMESPACE in encoding or BUILT_IN in encoding or not writing.reply:
-        return encoding
-    offered = writing.endpoint.spellings.get(block["name"]) or NOTHING
-    return NOTHING if offered.get(NAMESPACE) == DEFAULT else offered  # clients know its tools by their names alone
-
-
-def is_built_in(block: Block, writing: Writing) -> bool:
-    """Whether a call is one of a built-in tool, as far as can be known while its arguments are not whole."""
-    return block["type"] == "tool_use" and BUILT_IN in _spelling(block, writing)
-
-
-def _built_in_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> Wire | None:
-    """A call of a built-in tool; None where its arguments cannot be said so: then it is the call of a function."""
-    name: str = block["name"]
-    form = FORMS.get(name)
-    if (
-        form is None
-        or encoding[BUILT_IN] != name
-        or block.get("kind") == "custom"
-        or block.get("input_raw") is not None
-    ):
-        return None
-    state = writing.state_of(block) if "provider_state" in block else NOTHING
-    full = writing.answer or (writing.reply and not state) or _ITEM_ID in encoding
-    members = call_members(name, {**deepcopy(form.filled), **block["input"]} if full else block["input"])
-    if members is None:
-        return None
-    call_id = writing.call_id(block, state)
-    writing.calls[block["id"]] = form.answered or name
-    writing.named[call_id] = name
-    item: Wire = {"type": form.call, "call_id": call_id, **members, **deepcopy(form.made)}
-    return _finish_call(item, form.prefix, block, state, path, writing)
-
-
-def _name_to_wire(block: Block, encoding: Mapping[str, Any], path: Path, writing: Writing) -> tuple[str | None, str]:
-    """The namespace of a call, where it has one here, and its name."""
-    name = name_in_namespace(block["name"], encoding, writing) if encoding else None
-    if name is not None:
-        return encoding[NAMESPACE], name
-    name = writing.written_tool_name(block["name"], path)
-    if (namespace := call_namespace(writing.state_of(block).get("fields") or NOTHING)) is not None:
-        # a field of that name says where it stands, whatever brought it there
-        if (read := joined(namespace, name)) != name:
-            writing.report_name((*path, "name"), read)
-        where = (*path, "provider_state", "fields", NAMESPACE)
-        writing.loss.drop(where, "name_rewritten", "weakened", "the namespace is read as part of the name")
-    return None, name
-
-
-_SIMPLE_CALL: Final = frozenset(("type", "id", "name", "input", "provider_state"))
-_SIMPLE_STATE: Final = frozenset(("adapter", "provider", "origin", "id"))
-_ITEM_ID: Final = "item_id"
-"""Spelling of a call: the id of its item, which is not the one that its result names."""
-
-
 # -- reasoning
 
 
@@ -398,7 +266,8 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     if not (state or writing.answer or (plain and not block.get("provider_state"))):
         return None
     item: Wire = {"type": "reasoning", "summary": []}
-    _identify(item, state.get("id"), "rs_", state, writing, text, len(turn.items))
+    if (given := item_id(state.get("id"), "rs_", state, writing, text, len(turn.items))) is not ABSENT:
+        item["id"] = given
     if plain:
         item["content"] = [{"type": "reasoning_text", "text": text}]
     elif text:
@@ -564,97 +433,6 @@ def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], 
 
 _STARTS: Final = "starts"
 """Spelling of a text: a message item begins with it, though it has neither an id nor members that say so."""
-
-_FUNCTION_CALL: Final = frozenset(("type", "call_id", "name", "arguments"))
-_CUSTOM_CALL: Final = frozenset(("type", "call_id", "name", "input"))
-
-
-def call_from_wire(item: Wire, reading: Reading, canonical: str | None = None) -> Block | None:
-    """A call; `canonical` is its id when it has one already. None for what is no readable call, or none of the caller's."""
-    if item["type"] in CALLS:
-        return _built_in_from_wire(item, reading, canonical)
-    custom = item["type"] == "custom_tool_call"
-    if custom and reading.endpoint.dialect.get("custom_calls") == "provider":
-        return None
-    call_id, name, text = item.get("call_id"), item.get("name"), item.get("input" if custom else "arguments")
-    if not isinstance(call_id, str) or not isinstance(name, str) or not name or not isinstance(text, str):
-        return None
-    kind = "custom" if custom else "function"
-    namespace = call_namespace(item) if len(item) > 4 else None
-    if namespace is not None:
-        reading.names.add(name)
-        name = joined(namespace, name)
-    block: Block = {"type": "tool_use", "id": canonical or reading.call(call_id, kind), "name": name}
-    reading.names.add(name)
-    state = block["provider_state"] = reading.state(id=call_id)
-    if custom:
-        block |= {"kind": "custom", "input": {}, "input_raw": text}
-    else:
-        read_arguments(text, block, state)
-    if namespace is not None:
-        keep_spelling(state, NAMESPACE, namespace)
-    if len(item) > 4:
-        _keep_call(item, _CUSTOM_CALL if custom else _FUNCTION_CALL, block, reading)
-    return block
-
-
-def _keep_call(item: Wire, known: frozenset[str], block: Block, reading: Reading) -> None:
-    """Keeps the members of a call that say neither whom it calls nor with what."""
-    state = block["provider_state"]
-    spellings: Spellings = {}
-    full = isinstance(item_id := item.get("id"), str)
-    kept = members_from_wire(item, {*known, "status"} if full else known, state, spellings)
-    if call_namespace(item) is not None and item["type"] not in CALLS:
-        del kept[NAMESPACE]
-    if kept:
-        state["fields"] = kept
-    if full:
-        reading.unusual = reading.unusual or item.get("status") != "completed"
-        # two ids: the one that the result names is the call's, the item's own is only its name in the list
-        state["id"] = item["call_id"]
-        keep_spelling(state, _ITEM_ID, item_id)
-    keep_spellings(block, spellings, reading.endpoint)
-
-
-def _built_in_from_wire(item: Wire, reading: Reading, canonical: str | None) -> Block | None:
-    """A call of a built-in tool that the client runs."""
-    call_id, found = item.get("call_id"), called(item)
-    if found is None or not isinstance(call_id, str):
-        return None
-    name, arguments = found
-    if reading.has_run(call_id):
-        return None
-    form = FORMS[name]
-    if form.filled:
-        arguments = {argument: value for argument, value in arguments.items() if value is not None}
-    state = reading.state(id=call_id)
-    keep_spelling(state, BUILT_IN, name)
-    block: Block = {
-        "type": "tool_use",
-        "id": canonical or reading.call(call_id, name),
-        "name": name,
-        "input": arguments,
-        "provider_state": state,
-    }
-    idle = [member for member, value in form.made.items() if item.get(member) == value]
-    _keep_call(item, _BUILT_IN_CALL.union((form.member, *idle)), block, reading)
-    reading.unusual = True
-    return block
-
-
-_BUILT_IN_CALL: Final = frozenset(("type", "call_id"))
-
-
-def answers(item: Wire, reading: Reading) -> bool:
-    """Whether an item is what the client answered to a call of a built-in tool that it runs."""
-    call_id = answered_call(item)
-    name = reading.kind_of(call_id)
-    if name is None and isinstance(call_id, str) and item.get("id") in (None, call_id):
-        name = OUTPUTS[
-            item["type"]
-        ]  # of a call that is stored elsewhere; with an id of its own it came from the provider
-    return name is not None and answered(item, name)
-
 
 _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"))
 

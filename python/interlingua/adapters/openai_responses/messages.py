@@ -11,13 +11,14 @@ from typing import Any, Final
 
 from interlingua.adapters._as_read import JSON_UNMENTIONED, PREFILL
 from interlingua.adapters._envelope import MARK
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text, malformed, state_of, within
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
 from interlingua.adapters._messages import (
     OF_MESSAGE,
     OF_RESULT,
     fill,
     finish,
     fold_role,
+    plain_message,
     refuse_calls,
     report_beside,
     report_moves,
@@ -28,7 +29,7 @@ from interlingua.adapters._openai_members import report_prefill
 from interlingua.adapters._order import arranged, note_disorder, result_of
 from interlingua.adapters._spelling import Spellings, lone_text
 from interlingua.adapters._structured import mentions_json
-from interlingua.adapters._verbatim import Items, came_of, holds_only_encoding, keep_spellings
+from interlingua.adapters._verbatim import Items, came_of, keep_spellings
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     ORIGIN_MEMBERS,
@@ -43,6 +44,7 @@ from interlingua.adapters.openai_responses.tables import ELSEWHERE, FILLER, NAME
 from interlingua.adapters.openai_responses.tools import are_offered
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidWire
+from interlingua.canonical.ids import NamedIds
 from interlingua.canonical.loss import Path
 
 Item = dict[str, Any]
@@ -105,11 +107,11 @@ def input_to_wire(request: Request, writing: Writing, *, read: Reading | None = 
     merges, last = _runs(messages, order, silent)
     if last is not None and not writing.same(PREFILL) and items[-1].get("role") == "assistant":
         report_prefill(last, writing)
-    alone = writing.had_quirk("messages", "empty_content") or (writing.same_origin and continued)
+    alone = writing.same("messages") or (writing.same_origin and continued)
     hoisted = items and (len(items) > 1 or alone) and _are_instructions(items[0], request, writing)
     if hoisted and not _speak_json(request, writing):
         instructions = items.pop(0)["content"]
-    report_moves(order, messages, writing)
+    report_moves(order, messages, writing, silent)
     # last of all: what an entry names must still stand in its place
     for position, to in merges:
         text = "neighbouring turns of the model are one run of items"
@@ -180,22 +182,20 @@ def _places(messages: list[Message]) -> list[str]:
 
 def _confused(messages: list[Message], writing: Writing) -> set[str]:
     """The calls of one wire id whose results, read by their order alone, would no longer find them after an edit."""
-    calls: dict[str, list[str]] = {}
-    wire_ids: dict[str, str] = {}
-    answered: dict[str, int] = {}
+    reading = Reading(writing.endpoint, NamedIds())
+    read: dict[
+        str, tuple[str, str]
+    ] = {}  # of each call the canonical id that a reader would give it, and its own on the wire
     confused: set[str] = set()
     for message in messages:
         for block in message["content"]:
             if block["type"] == "tool_use" and isinstance(wire_id := writing.state_of(block).get("id"), str):
-                calls.setdefault(wire_id, []).append(block["id"])
-                wire_ids[block["id"]] = wire_id
-            elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in wire_ids:
-                wire_id = wire_ids[call]
-                known, before = calls[wire_id], answered.get(wire_id, 0)
-                answered[wire_id] = 1 if len(known) == 1 else before + 1
-                if known[0 if len(known) == 1 else min(before, len(known) - 1)] != call:
+                read[block["id"]] = reading.call(wire_id), wire_id
+            elif block["type"] == "tool_result" and (call := block["tool_use_id"]) in read:
+                canonical, wire_id = read[call]
+                if reading.result(wire_id)[0] != canonical:
                     confused.add(wire_id)
-    return {call for wire_id in confused for call in calls[wire_id]}
+    return {call for call, (_, wire_id) in read.items() if wire_id in confused}
 
 
 def _speak_json(request: Request, writing: Writing) -> bool:
@@ -253,9 +253,8 @@ def is_continued(request: Request, writing: Writing) -> bool:
 
 def _plain_to_wire(message: Message, path: Path, writing: Writing) -> Wire:
     role, content = message["role"], message["content"]
-    if len(content) == 1 and len(content[0]) == 2 and content[0]["type"] == "text" and role != "developer":
-        if len(message) == 2 or (len(message) == 3 and holds_only_encoding(message)):
-            return {"role": role, "content": content[0]["text"]}
+    if (plain := plain_message(message)) is not None:
+        return plain
     if writing.dialect.get("developer_role") is False:
         role = fold_role(message["role"], path, writing)
     refuse_calls(content, path, writing)
@@ -408,8 +407,8 @@ def input_from_wire(
                 messages.append({"role": "assistant", "content": turn})
             else:
                 turn += blocks
-    except (KeyError, TypeError, AttributeError, IndexError, ValueError) as problem:
-        raise malformed("the item", "input", position) from problem
+    except UNREADABLE as problem:
+        raise malformed("the item", ("input", position), NAME) from problem
     reading.unusual = reading.unusual or _ends_in_reasoning(turn)
     stored = partial(_stored, messages, continued, reading.endpoint)
     note_disorder(messages, reading.state, by_turn=True, stored=stored)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, malformed
+from interlingua.adapters._kit import UNREADABLE, Wire, malformed
 from interlingua.adapters._members import (
     REASONING,
     Kind,
@@ -34,15 +34,7 @@ from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared, f
 from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai_writing import fits_name
 from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish, wish
-from interlingua.adapters._requests import (
-    UNREADABLE,
-    Table,
-    body_of,
-    posted,
-    request_writer,
-    unmeasured,
-    unmentioned_json,
-)
+from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
 from interlingua.adapters._rules import FORMAT, named_format, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters._verbatim import may_differ
@@ -101,7 +93,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if instructions is not None:
         body["instructions"] = instructions
     continued = is_continued(request, writing)
-    if not items and not (continued or writing.had_quirk("messages", "empty_content")):
+    if not items and not (continued or writing.same("messages")):
         raise InvalidRequest("a request needs at least one message", path="/messages", adapter=NAME)
     body["input"] = _input(items, writing.encoding)
     if request.get("tools"):
@@ -219,7 +211,7 @@ def from_wire_request(
         declaring = leading(body.get("input"))
         declared = declared_from_wire(declaring, body, reading) if declaring else None
     except UNREADABLE as problem:
-        raise malformed("a tool", "input") from problem
+        raise malformed("a tool", ("input",), NAME) from problem
     in_items, reading.offered = reading.offered, []
     messages = input_from_wire(
         instructions if isinstance(instructions, str) else None,
@@ -286,7 +278,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     try:
         members.request["tools"] = tools_from_wire(value, members.reading)
     except UNREADABLE as problem:
-        raise malformed("a tool", "tools") from problem
+        raise malformed("a tool", ("tools",), NAME) from problem
     return True
 
 

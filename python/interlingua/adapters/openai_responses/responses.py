@@ -12,9 +12,8 @@ from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, TOTAL, Counts, Place
 from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
+from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
 from interlingua.adapters.openai_responses.items import (
-    call_from_wire,
-    derived_item_id,
     is_message,
     is_of_others,
     item_from_wire,
@@ -184,11 +183,11 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     return content
 
 
-def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str | None = None) -> list[Block]:
+def answer_item(item: Any, reading: Reading, *, starts: bool, canonical: str = "") -> list[Block]:
     """The blocks of one item of an answer: nobody but the model speaks in it. `canonical` is the id of a call that has one
     already."""
     reading.unusual = False
-    call = None if canonical is None else call_from_wire(item, reading, canonical)
+    call = call_from_wire(item, reading, canonical) if canonical else None
     if call is not None:
         blocks = [call]
     elif is_of_others(item, reading):

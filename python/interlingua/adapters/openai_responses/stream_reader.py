@@ -11,7 +11,8 @@ from interlingua.adapters._kit import Wire, arguments_text, encoding_of
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._stream_reader import Answer, Decoder, Part, call_so_far, decoded, string
 from interlingua.adapters.openai_responses.built_in import CALLS
-from interlingua.adapters.openai_responses.items import call_from_wire, is_message
+from interlingua.adapters.openai_responses.calls import call_from_wire
+from interlingua.adapters.openai_responses.items import is_message
 from interlingua.adapters.openai_responses.parts import Block
 from interlingua.adapters.openai_responses.responses import COUNTS, answer_item, read_response, takes_parts
 from interlingua.adapters.openai_responses.tables import BETWEEN, Reading
@@ -399,7 +400,7 @@ class _Answer(Answer):
 
     def _read(self, item: _Item, wire: Wire) -> list[Block]:
         starts = item.before is not None and item.before.takes_parts
-        blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical or None)
+        blocks = answer_item(wire, self.reading, starts=starts, canonical=item.canonical)
         item.takes_parts = takes_parts(wire, blocks)
         return blocks
 

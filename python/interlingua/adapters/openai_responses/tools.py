@@ -69,12 +69,6 @@ def parted(name: str, namespace: str) -> str | None:
     return name[len(prefix) :] if name.startswith(prefix) and len(name) > len(prefix) else None
 
 
-def call_namespace(item: Mapping[str, Any]) -> str | None:
-    """The namespace that the members of a call say."""
-    namespace = item.get(NAMESPACE)
-    return namespace if isinstance(namespace, str) and namespace else None
-
-
 def put_into(tools: list[Item], space: Wire, taken: set[str], reading: Reading) -> bool:
     """Makes the tools of a namespace, which were just read, tools with canonical names.
 
@@ -316,7 +310,7 @@ def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
     if BUILT_IN in encoding:
         if (of_provider := TOOLS.get(encoding[BUILT_IN])) is not None and of_provider.is_still(tool, encoding):
             return of_provider.put_back(write_item(of_provider.row, tool, writing, path), encoding)
-        tool = _as_function(tool, path, writing)
+        tool = as_function(tool, path, writing)
     if kind == "custom":
         tool = _with_flat_grammar(tool, path, writing)
     if kind == "function" and tool.get("strict"):
@@ -337,11 +331,14 @@ _USUAL: Final = frozenset(
 )
 
 
-def _as_function(tool: Tool, path: Path, writing: Writing) -> Tool:
-    """A built-in tool that is not any more what it was: a function, without the members of its definition."""
-    state: dict[str, Any] = tool["provider_state"]
-    report_replayable_state(state, writing.loss, path, fields=True)
-    return {**tool, "provider_state": {name: value for name, value in state.items() if name != "fields"}}
+def as_function(item: Item, path: Path, writing: Writing) -> Item:
+    """A built-in tool, or a call of one, that is not any more what it was: a function, without the members that it had here."""
+    state = writing.state_of(item)
+    if not state:
+        return item
+    report_replayable_state({"fields": state.get("fields")}, writing.loss, path, fields=True)
+    kept = writing.endpoint.state(id=state["id"]) if "id" in state else writing.endpoint.state()
+    return {**item, "provider_state": kept}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool:
