@@ -76,30 +76,37 @@ def block_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
     """
     if type(wire) is not dict or not wire:
         raise TypeError("block")
-    kinds = _kinds(wire)
-    kind = kinds[0]
-    reading.unusual = reading.unusual or len(wire) > 1 or not _may_stand(kind, place)
-    reader = _READERS.get(kind)
-    if reader is not None and len(kinds) == 1:
-        try:
+    if len(wire) == 1:
+        (kind,) = wire
+        readable = True
+    else:
+        kind = _kind(wire)
+        readable = len([name for name, value in wire.items() if name in KINDS and value is not None]) < 2
+        reading.unusual = True
+    if place not in _PLACES.get(kind, _TURNS):
+        reading.unusual = True
+    reader = _READERS.get(kind) if readable else None
+    try:
+        if reader is not None:
             return reader(wire, place, reading)
-        except NoMeaning:
-            pass
+    except NoMeaning:
+        pass
     reading.unusual = reading.unusual or kind in _MENDED
-    return reading.opaque(kind, wire)
+    return reading.opaque("unknown" if kind == "type" else kind, wire)
 
 
 _MENDED: Final = ("cachePoint", "reasoningContent")
 """Kinds that may be read as something else, or may not stand last, where a request is written."""
 
 
-def _kinds(wire: Wire) -> list[str]:
-    """What a block of the wire is: the members that name a kind, which are one in all that are readable; null names none."""
-    kinds = [name for name, value in wire.items() if name in KINDS and value is not None]
-    if kinds:
-        return kinds
-    # whose value may be null
-    return ["json"] if "json" in wire else [next((name for name in wire if name != "type"), "unknown")]
+def _kind(wire: Wire) -> str:
+    """What a block of the wire is: the member that names its kind; one that is null names none."""
+    for name, value in wire.items():
+        if name in KINDS and value is not None:
+            return name
+    if "json" in wire:
+        return "json"  # whose value may be null
+    return next((name for name in wire if name != "type"), "unknown")
 
 
 def _tool_use_from_wire(wire: Wire, place: str, reading: Reading) -> Block:
@@ -266,9 +273,7 @@ _PLACES: Final = {
 }
 
 
-def _may_stand(kind: str, place: str) -> bool:
-    """Whether a block of this kind is taken in a place of a request."""
-    return place in _PLACES.get(kind, (USER, ASSISTANT))
+_TURNS: Final = (USER, ASSISTANT)
 
 
 _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
@@ -276,8 +281,8 @@ _OPAQUE: Final = OF_OPAQUE | {"cache"}  # whose mark is a block of its own
 
 def _opaque_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire:
     value: Wire = block["value"]
-    kind = _kinds(value)[0]
-    if not writing.answers and not _may_stand(kind, place):
+    kind = _kind(value)
+    if not writing.answers and place not in _PLACES.get(kind, _TURNS):
         raise Refused("unsupported_block", "the item has no form in this place")
     if not _reads_back(value, place, writing):
         raise Refused("unsupported_block", "the item has a canonical form of its own")
