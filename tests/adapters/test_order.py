@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from interlingua import adapters, registry
+from interlingua import adapters, apply, difference, registry, visible
 from interlingua.adapters._order import ANSWER_IT
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 
@@ -76,3 +76,18 @@ def test_what_does_not_pair_is_refused_alike_on_every_wire(adapter: str, what: s
         adapters.get(adapter).to_wire({"messages": messages}, endpoint)
 
     assert (type(refused.value), refused.value.path, refused.value.message) == (kind, path, words)
+
+
+@pytest.mark.parametrize("adapter", adapters.names())
+def test_a_turn_of_which_nothing_is_left_does_not_move(adapter: str) -> None:
+    """The report of what moves fits the request where a turn that would move is dropped."""
+    thought: Message = {"role": "assistant", "content": [{"type": "thinking", "text": ""}]}
+    system: Message = {"role": "system", "content": [{"type": "text", "text": "Be brief."}]}
+    request: dict[str, Any] = {"messages": [calls("tu_1"), system, thought, result("tu_1"), said("And?")]}
+    wire = adapters.get(adapter)
+    endpoint = registry.endpoint(adapter=adapter)
+
+    body, loss = wire.to_wire(request, endpoint)
+
+    read, _ = wire.from_wire_request(body, endpoint)
+    assert difference(visible(apply(request, loss)), visible(read)) is None

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from interlingua import adapters
-from interlingua.adapters import _answers, _members, _verbatim
+from interlingua.adapters import _answers, _body, _choices, _verbatim
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
@@ -44,7 +44,13 @@ def read(adapter: str, kind: str, wire: Any) -> Any:
 def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     found = [(name, kind, wire, read(adapter, kind, wire)) for name, kind, wire in wires(adapter)]
     assert len(found) > 20
-    for module in (_answers, _verbatim, _members, *(m for n, m in sys.modules.items() if f".{adapter}." in n)):
+    for module in (
+        _answers,
+        _choices,
+        _verbatim,
+        _body,
+        *(m for n, m in sys.modules.items() if f".{adapter}." in n),
+    ):
         if hasattr(module, "may_differ"):
             monkeypatch.setattr(module, "may_differ", lambda unusual: True)
     for name, kind, wire, before in found:

@@ -10,8 +10,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written, write_item
+from interlingua.adapters._items import ABSENT, Member, Row, read_item, report_not_written
 from interlingua.adapters._kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
+from interlingua.adapters._messages import report_state
 from interlingua.adapters._spelling import Spellings
 from interlingua.adapters._usage import Counts
 from interlingua.adapters._verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
@@ -114,11 +115,29 @@ AROUND: Final = tuple("id model requested_model message finish_reason usage loss
 """The members of an answer that every wire says, or that are none of the provider's: `beside` those of a row."""
 
 
+def by_rule(
+    name: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Choice, Any, Path], Any],
+    *,
+    always: bool = False,
+    filled: bool = False,
+) -> Member:
+    """A member that is read as it is, if it is of its type (and `filled`), and written by a rule. One that stands there `always` is
+    null where it says nothing."""
+
+    def read(raw: Any, _: Choice, __: Any) -> None:
+        if raw is not None:
+            raise TypeError(name)
+
+    member = Member(name, covers, read, write, soft=True, always=always, null=always)
+    member.plain, member.empty = kind, not filled
+    return member
+
+
 def identity(name: str, derive: Callable[[Response], str] | None = None) -> Member:
     """The id of an answer. One that has none, and is not of this wire, gets one that is derived of it, where clients need one."""
-
-    def read(raw: Any, _: Response, __: Any) -> None:
-        raise TypeError(name)
 
     def write(response: Response, writing: Writing, _: Path) -> Any:
         given = response.get("id")
@@ -126,9 +145,7 @@ def identity(name: str, derive: Callable[[Response], str] | None = None) -> Memb
             return given
         return ABSENT if writing.same_origin or derive is None else derive(response)
 
-    member = Member(name, ("id",), read, write, soft=True)
-    member.plain, member.empty = str, False
-    return member
+    return by_rule(name, ("id",), str, write, filled=True)
 
 
 def model(name: str, unknown: str | None = None) -> Member:
@@ -170,7 +187,7 @@ def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
 
 
 def end(name: str, ends: Ends, *, always: bool = False) -> Member:
-    """Why an answer ended, in the wire's word; null where it says nothing, if the member stands there `always`."""
+    """Why an answer ended, in the wire's word."""
 
     def write(choice: Choice, writing: Writing, path: Path) -> Any:
         content = choice["message"]["content"]
@@ -178,37 +195,17 @@ def end(name: str, ends: Ends, *, always: bool = False) -> Member:
         report_end(choice, read_end(word, content, ends), writing.loss, path)
         return word if word is not None or always else ABSENT
 
-    return word(name, write, always=always)
-
-
-def word(
-    name: str, write: Callable[[Choice, Any, Path], Any], covers: tuple[str, ...] = (), *, always: bool = False
-) -> Member:
-    """The wire's word for why an answer ended, which is written by a rule of the wire; it `covers` other members besides."""
-
-    def read(raw: Any, choice: Choice, _: Any) -> None:
-        if raw is not None:
-            raise TypeError(name)
-
-    member = Member(name, ("finish_reason_raw", *covers), read, write, soft=True, always=always, null=always)
-    member.plain = str
-    return member
+    return by_rule(name, ("finish_reason_raw",), str, write, always=always)
 
 
 def stop_text(name: str, *, always: bool = False) -> Member:
     """The text that ended an answer."""
 
-    def read(raw: Any, _: Response, __: Any) -> None:
-        if raw is not None:
-            raise TypeError(name)
-
     def write(response: Response, _: Writing, __: Path) -> Any:
         given = response.get("stop_sequence")
         return given if given is not None or always else ABSENT
 
-    member = Member(name, ("stop_sequence",), read, write, soft=True, always=always, null=always)
-    member.plain = str
-    return member
+    return by_rule(name, ("stop_sequence",), str, write, always=always)
 
 
 def message(
@@ -216,7 +213,7 @@ def message(
 ) -> Member:
     """The message of an answer, or its content. Without `read` it is read by itself, before the members around it."""
     if read is None:
-        return Member(name, ("message",), _read_by_itself, write)
+        return Member(name, ("message",), read_by_itself, write)
     reader = read
 
     def read_message(raw: Any, response: Response, reading: Any) -> None:
@@ -228,8 +225,8 @@ def message(
     return Member(name, ("message",), read_message, write, needed=True)
 
 
-def _read_by_itself(raw: Any, response: Response, reading: Any) -> None:
-    pass
+def read_by_itself(raw: Any, response: Response, reading: Any) -> None:
+    """What is read before the members around it, or goes without saying."""
 
 
 def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Member:
@@ -254,13 +251,22 @@ def listed_logprobs(name: str, takes: Callable[[Mapping[str, Any]], bool]) -> Me
     return Member(name, ("logprobs",), read, write, soft=True)
 
 
-def read_answer(row: Row, ends: Ends | None, body: Wire, response: Response, reading: Any, path: Path = ()) -> Response:
+def read_answer(
+    row: Row,
+    ends: Ends | None,
+    body: Wire,
+    response: Response,
+    reading: Any,
+    path: Path = (),
+    spellings: Spellings | None = None,
+) -> Response:
     """Reads an answer, or one of several, by its row, gives it a provider state, and tells why it ended, where the wire has `ends`.
-    What has no canonical meaning is kept for this wire alone, and so is a value of another type than its member has.
+    What has no canonical meaning is kept for this wire alone, and so is a value of another type than its member has; `spellings`
+    are kept with it.
 
     Raises `InvalidAnswer` for what is none, at the member that says so, else at the `path`.
     """
-    spellings: Spellings = {}
+    spellings = {} if spellings is None else spellings
     response["provider_state"] = reading.endpoint.state()
     try:
         read_item(row, body, response, reading, spellings)
@@ -269,11 +275,12 @@ def read_answer(row: Row, ends: Ends | None, body: Wire, response: Response, rea
         raise unreadable((name,) if name in row.wire else path, reading.endpoint) from problem
     if spellings:
         keep_spellings(response, spellings, reading.endpoint)
+    message: Choice = response.get("message") or {"role": "assistant", "content": []}
     if "message" not in response:
-        response["message"] = {"role": "assistant", "content": []}
+        response["message"] = message
         reading.unusual = True
     if ends is not None:
-        response["finish_reason"] = read_end(response.get("finish_reason_raw"), response["message"]["content"], ends)
+        response["finish_reason"] = read_end(response.get("finish_reason_raw"), message["content"], ends)
     return response
 
 
@@ -313,7 +320,7 @@ def keep_unusual(
         keep_message(response["message"], came["message"], reading.endpoint)
     loss = Loss()
     written = write(response, reading.endpoint, loss)
-    keep_item(response, came, written, reading.endpoint, loss.entries, _content_of(response))
+    keep_item(response, came, written, reading.endpoint, loss.entries, content_of(response))
 
 
 def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Path) -> Any:
@@ -329,129 +336,18 @@ def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) 
     """An answer as it came, as far as it is written as it was then."""
     if not came_otherwise([response]):
         return written
-    return put_back_item(response, written, endpoint, loss.entries, loss, _content_of(response))
+    return put_back_item(response, written, endpoint, loss.entries, loss, content_of(response))
 
 
-def _content_of(response: Response) -> Response:
+def content_of(response: Response) -> Response:
     """What reports of an answer are about; what stands around it changes on its way."""
     return {"content": response["message"]["content"]}
 
 
-def _write_number(_: Choice, __: Writing, path: Path) -> Any:
-    return int(path[1]) + 1 if path else 0
-
-
-NUMBER: Final = Member("index", ("message",), _read_by_itself, _write_number)
-"""The number of a choice, which is its place in the list."""
-
-
-class Choices:
-    """The answers of a wire that gives several: in a list (`name`), each of which has a row (`choice`).
-
-    The first is the answer itself: it stands beside the other members of the body (`FIRST`) while they are read, written and
-    compared. The others are for themselves.
-    """
-
-    FIRST: Final = "choice"
-
-    def __init__(self, name: str, ends: Ends, answer: Row, choice: Row) -> None:
-        self.name = name
-        self.ends = ends
-        self.answer = answer
-        self.choice = choice
-
-    def read(self, body: Wire, readings: list[Any]) -> list[Response]:
-        """The answer and the other choices, each with a reader of its own. Raises `InvalidAnswer` for one that cannot be read."""
-        found: list[Response] = []
-        choices: list[Wire] = body.get(self.name) or []
-        for position, reading in enumerate(readings):
-            row, wire = (self.choice, choices[position]) if position else (self.answer, self._view(body, choices))
-            number: Any = None
-            try:
-                if choices:
-                    number = choices[position].get("index")
-                found.append(read_answer(row, self.ends, wire, {}, reading))
-            except (InvalidAnswer, AttributeError) as problem:
-                raise unreadable((self.name, position), reading.endpoint) from problem
-            reading.unusual = reading.unusual or type(number) is not int or number != position
-        if len(found) > 1:
-            found[0]["alternatives"] = found[1:]
-        return found
-
-    def _view(self, body: Wire, choices: list[Wire]) -> Wire:
-        view = {**body}
-        view.pop(self.name, None)
-        if choices:
-            view[self.FIRST] = choices[0]
-        return view
-
-    def write(self, response: Response, writing: Any) -> tuple[Wire, list[Wire]]:
-        """The body with its first choice, and the others, by the rules of the wire."""
-        body = write_item(self.answer, response, writing, ())
-        others: list[Wire] = []
-        if alternatives := response.get("alternatives"):
-            for position, choice in enumerate(alternatives):
-                others.append(write_item(self.choice, choice, writing, ("alternatives", position)))
-        return body, others
-
-    def keep_unusual(
-        self,
-        found: list[Response],
-        body: Wire,
-        readings: list[Any],
-        write: Callable[[Response, Endpoint, Loss], tuple[Wire, list[Wire]]],
-        keep_message: Callable[[Any, Wire, Any], None],
-    ) -> None:
-        """Keeps of an answer that was just read, and of its choices, what is written otherwise than it came, where anything may
-        be. `keep_message` does so for the message that a choice of the wire holds (`keep_unusual`)."""
-        unusual = False
-        for reading in readings:
-            unusual = unusual or reading.unusual
-        if not may_differ(unusual):
-            return
-        response, endpoint, loss = found[0], readings[0].endpoint, Loss()
-        choices: list[Wire] = body.get(self.name) or []
-        for choice, wire, read in zip(found, choices, readings, strict=False):
-            keep_message(choice["message"], wire, read)
-        first, others = write(response, endpoint, loss)
-        came = self._view(body, choices) if choices else body
-        keep_item(response, came, first, endpoint, _reported(loss, 0), _content_of(response))
-        for position, written in enumerate(others, 1):
-            reported, choice = _reported(loss, position), found[position]
-            keep_item(choice, choices[position], written, endpoint, reported, _content_of(choice))
-
-    def put_back(self, response: Response, written: tuple[Wire, list[Wire]], endpoint: Endpoint, loss: Loss) -> Wire:
-        """The body with all its choices, as they came as far as they are written as they were then."""
-        body, others = written
-        if came_otherwise([response]):
-            body = put_back_item(response, body, endpoint, _reported(loss, 0), loss, _content_of(response))
-        if self.FIRST not in body:
-            return body
-        listed = body[self.name] = [body.pop(self.FIRST)]
-        for position, wire in enumerate(others, 1):
-            choice = response["alternatives"][position - 1]
-            reported = _reported(loss, position)
-            listed.append(put_back_item(choice, wire, endpoint, reported, loss, _content_of(choice)))
-        return body
-
-
-def _reported(loss: Loss, position: int) -> list[Entry]:
-    """What was reported of a choice: of the first, all that is not of another."""
-    if not loss.entries:
-        return []
-    here = f"/alternatives/{position - 1}/" if position else ""
-    of_others = "" if position else "/alternatives/"
-    return [
-        entry
-        for entry in loss.entries
-        if entry["path"].startswith(here) and not (of_others and entry["path"].startswith(of_others))
-    ]
-
-
 # ---------------------------------------------------------------------------------------------- what is lost
 
-SHOWN: Final = THINKING_MEMBERS - {"cache"}
-"""Of reasoning that is shown without its signature, which is reported by itself."""
+_SHOWN: Final = THINKING_MEMBERS - {"cache"}
+"""The members of reasoning that is shown, or that are reported by themselves."""
 _ALIKE: Final = (("stop_sequence", "stop"), ("refusal", "content_filter"), ("content_filter", "refusal"))
 """Ends that mean nearly the same to whoever gets the answer."""
 
@@ -464,6 +360,16 @@ def report_end(choice: Choice, read: str, loss: Loss, path: Path) -> None:
         severity = "representation" if alike else "weakened"
         why = "the wire has no such word for the end of an answer"
         loss.replace((*path, "finish_reason"), read, "unsupported_value", severity, why)
+
+
+def report_shown(block: Block, writing: Writing, path: Path, *, proof: bool = True) -> None:
+    """Reports what goes of reasoning of another provider that an answer shows: a signature here proves nothing, unless that is
+    reported already (not `proof`)."""
+    if proof and (given := block.get("signature")) is not None:
+        why = "reasoning of another provider is shown without a signature"
+        writing.loss.drop((*path, "signature"), "foreign_state", "lost" if given else "representation", why)
+    report_state(block, writing, path)
+    report_not_written(block, _SHOWN, writing.loss, path)
 
 
 def report_logprobs(choice: Choice, loss: Loss, path: Path) -> None:

@@ -1,35 +1,31 @@
 """
-The members of a request as they came: those of a body that would be written otherwise.
+The members of a request as they came.
 
-A writer of members does not ask where a request came from. When a request is read, its members are written once, unless they are
-seen to be plain. A member that comes out otherwise than it came in was spelt in another way, or is odd and would be repaired: it
-is kept as it came (`raw`), and put back while the request still says the same there, and the same would be `written` and reported
-of it. Messages, tools and answers are kept so by `_verbatim`. Why: spec/decisions/0048-as-it-came.md.
+A writer of members does not ask where a request came from. When a request was read, its members are written once, unless they
+are seen to be plain. A member that comes out otherwise than it came in was spelt in another way, or is odd and would be
+repaired: it is kept raw, by its place in the body, with an imprint of what the request says there, of what is written and of
+what is reported of it. It is put back where all of that is so again, and the report is taken back. A member that says nothing,
+and of which nothing is written, needs no imprint. Why: spec/decisions/0048-as-it-came.md.
 """
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._as_read import note
 from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._members import Row, Rows, is_empty, is_plain
+from interlingua.adapters._members import FITS, WHOLE, Request, Row, Rows, is_empty
 from interlingua.adapters._spelling import are_same, imprint
 from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters._writing import Writing
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 
-Request = dict[str, Any]
-
 
 class Body:
-    """How the members of a wire's body are written, beside those whose places stand `apart`: messages, which are first, and
-    tools.
+    """The members of a wire's body, beside those whose places stand `apart`: messages, which are first, and tools.
 
     `write` writes the members of a request into a body that holds what stands apart; `writing` makes what it writes with;
-    `always` are members that it writes whatever is asked.
-    `switches` names switches of a dialect, and by each the members that are not known to be plain at a provider that has it,
-    beside those that the switch itself lists.
+    `always` are members that it writes whatever is asked. `switches` names switches of a dialect, and by each the members that are
+    not known to be plain at a provider that has it, beside those that the switch itself lists.
     """
 
     def __init__(
@@ -52,22 +48,19 @@ class Body:
     def keep(self, request: Request, body: Wire, endpoint: Endpoint, *, unusual: bool = False) -> None:
         """Keeps, in the state of a request that was just read, the members of its body that would be written otherwise;
         `unusual` says that some may be, for what stands beside them."""
-        silent: Wire = {}
-        if not may_differ(unusual or not self._is_plain(body, endpoint, silent)):
-            _leave_to_messages(silent, request)
-            if silent:
-                note(request, "members", endpoint.state, silent)
-            return
-        loss, spellings = Loss(), Wire()
-        written = self._written_again(request, body, endpoint, loss)
-        self._compare("", body, written, self.rows, spellings)
+        spellings: Wire = {}
+        if may_differ(unusual or not self._is_plain(body, endpoint, spellings)):
+            loss = Loss()
+            written = self._written_again(request, body, endpoint, loss)
+            spellings = {}
+            self._compare("", body, written, self.rows, spellings)
+            for place, kept in spellings.items():
+                silent = place in body and place not in written and self._is_silent(place, body[place])
+                if not silent or loss.about(self._covered_by(place), _option(place, endpoint)):
+                    kept["written"] = self._imprint(place, request, written, endpoint, loss)
         _leave_to_messages(spellings, request)
         if spellings:
-            for place, kept in spellings.items():
-                unsaid = place not in written and self._is_silent(place, body.get(place))
-                if place not in body or not unsaid or loss.about(self._covered_by(place), _option(place, endpoint)):
-                    kept["written"] = self._imprint(place, request, written, endpoint, loss)
-            note(request, "members", endpoint.state, spellings)
+            request["provider_state"].setdefault("encoding", {})["members"] = spellings
 
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that
@@ -76,11 +69,11 @@ class Body:
         if not spellings:
             return
         endpoint, loss = writing.endpoint, writing.loss
-        fits: dict[str, bool] = {}
-        for place, kept in spellings.items():
-            if "written" in kept:
-                known = writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss)
-                fits[place] = known
+        fits = {
+            place: writing.whole or kept["written"] == self._imprint(place, writing.source, body, endpoint, loss)
+            for place, kept in spellings.items()
+            if "written" in kept
+        }
         # what is said in two places is put back in both or in none
         changed = {member for place, fit in fits.items() if not fit for member in self._covered_by(place)}
         for place, fit in fits.items():
@@ -104,7 +97,7 @@ class Body:
         if not body.get(self.apart[0]):
             return False
         for name in self.always:
-            if _has_no_effect(body.get(name)):
+            if body.get(name) in _EMPTY:
                 return False
         if not self.switches.keys().isdisjoint(endpoint.dialect):
             for switch, names in self.switches.items():
@@ -118,7 +111,7 @@ class Body:
             elif name in self.apart:
                 if not value:
                     return False
-            elif not is_plain(value, self.rows.get(name), body):
+            elif not _is_plain(value, self.rows.get(name), body):
                 return False
         return True
 
@@ -146,6 +139,8 @@ class Body:
         return written
 
     def _compare(self, above: str, body: Wire, written: Wire, rows: Rows, spellings: Wire) -> None:
+        """Notes each place that is written otherwise than it came, in objects member by member; what was not there has no
+        `raw`."""
         for name, raw in body.items():
             if raw and name in written and above + name in self.apart:
                 continue
@@ -181,11 +176,34 @@ class Body:
         return covered or _covered_by_all(rows)
 
 
-_EMPTY: Final[tuple[Any, ...]] = ("", [], {})
+_EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
-def _has_no_effect(value: Any) -> bool:
-    return value is None or (not value and value in _EMPTY)
+def _is_plain(value: Any, row: Row | None, body: Wire) -> bool:
+    """Whether a member is seen to be written as it came; one without a row is an option, which is."""
+    if row is None:
+        return value is not None
+    if type(row.kind) is dict:
+        if type(value) is not dict or not value:
+            return False
+        if row.plain is not None and not isinstance(row.plain, tuple):
+            return row.plain(value, body)
+        for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
+            if not _is_plain(item, row.kind.get(name), body):
+                return False
+        return True
+    plain = row.plain
+    kind = row.kind
+    if plain is None or value == "" or not FITS[kind](value) or (type(value) is list and not value):
+        return False
+    if type(value) is not int and kind in WHOLE:
+        return False
+    if not isinstance(plain, tuple):
+        return plain(value, body)
+    if not plain:
+        return True
+    lowest, highest = plain
+    return (lowest is None or value >= lowest) and (highest is None or value <= highest)
 
 
 _ABSENT: Final = object()

@@ -379,11 +379,14 @@ def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
 def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
     """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
     already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
-    members = {} if row is None else {member.name: member for member in row.members}
     covered_paths: list[Path] = []
     found_place = not fields  # an empty tree is only there
     for name, value in fields.items():
-        member = members.get(name)
+        if name not in wire and (row is None or name not in row.wire):
+            wire[name] = value
+            found_place = True
+            continue
+        member = None if row is None else _member_of(row, name)
         row_of = None if member is None else member.row
         is_object = row_of is not None or (row is None and name in wire)
         if is_object and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
@@ -394,12 +397,19 @@ def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
                 covered_paths += branches
                 found_place = True
                 continue
-        elif wire.get(name) is None and (row is None or name not in row.wire or _has_no_effect(member, value, writing)):
+        elif wire.get(name) is None and (row is None or _has_no_effect(member, value, writing)):
             wire[name] = value
             found_place = True
             continue
         covered_paths.append((*path, name))
     return covered_paths, found_place
+
+
+def _member_of(row: Row, name: str) -> Member | None:
+    for member in row.members:
+        if member.name == name:
+            return member
+    return None
 
 
 def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:

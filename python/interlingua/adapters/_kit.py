@@ -111,7 +111,6 @@ STRUCTURE: Final = frozenset(
 """Members of a canonical request that most wires do not write one by one."""
 BLOCK_MEMBERS: Final = frozenset(("type", "cache", "critical", "provider_state"))
 THINKING_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "text", "signature"))
-CALL_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "id", "name", "input", "input_raw", "kind"))
 RESULT_MEMBERS: Final = frozenset((*BLOCK_MEMBERS, "tool_use_id", "content", "is_error"))
 TOOL_MEMBERS: Final = frozenset(
     (

@@ -79,7 +79,7 @@ def _is_count(value: Any, least: int) -> bool:
     return number is not None and number >= least
 
 
-_FITS: Final[dict[str, Callable[[Any], bool]]] = {
+FITS: Final[dict[str, Callable[[Any], bool]]] = {
     Kind.TEXT: lambda value: type(value) is str,
     Kind.TEXTS: _are_texts,
     Kind.TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
@@ -151,7 +151,7 @@ def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], st
         if row is None or value is None:
             continue
         if isinstance(row.kind, str):
-            if not _FITS[row.kind](value):
+            if not FITS[row.kind](value):
                 return (name,), row.kind
         elif not isinstance(value, dict):
             return (name,), Kind.OBJECT
@@ -229,11 +229,11 @@ class Members(Generic[R]):
         kind = row.kind
         if row.as_text and type(value) is str:
             value = _number_in(value)
-        if kind in _WHOLE:
+        if kind in WHOLE:
             value = whole(value)
             if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
                 return False
-        elif not (type(value) is dict if type(kind) is dict else _FITS[kind](value)):
+        elif not (type(value) is dict if type(kind) is dict else FITS[kind](value)):
             return False
         if row.parse is not None:
             value = row.parse(value)
@@ -260,7 +260,7 @@ class Members(Generic[R]):
 REASONING: Final = "reasoning"
 
 
-_WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
+WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
 _LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
 
 
@@ -272,33 +272,6 @@ def is_empty(value: Any, row: Row) -> bool:
         return row.kind in _LISTS
     in_rows = type(row.kind) is dict and row.read is None and row.parse is None
     return row.kind == Kind.TEXT_OR_OBJECT or (type(value) is dict and in_rows)
-
-
-def is_plain(value: Any, row: Row | None, body: Wire) -> bool:
-    """Whether a value of a body is written as it came, as far as its row tells."""
-    if row is None:
-        return value is not None
-    if type(row.kind) is dict:
-        if type(value) is not dict or not value:
-            return False
-        if row.plain is not None and not isinstance(row.plain, tuple):
-            return row.plain(value, body)
-        for name, item in value.items():  # noqa: SIM110 a generator costs more than what it asks
-            if not is_plain(item, row.kind.get(name), body):
-                return False
-        return True
-    plain = row.plain
-    kind = row.kind
-    if plain is None or value == "" or not _FITS[kind](value) or (type(value) is list and not value):
-        return False
-    if type(value) is not int and kind in _WHOLE:
-        return False
-    if not isinstance(plain, tuple):
-        return plain(value, body)
-    if not plain:
-        return True
-    lowest, highest = plain
-    return (lowest is None or value >= lowest) and (highest is None or value <= highest)
 
 
 Reader = Callable[[str, Any, Members[Any]], bool]
@@ -425,9 +398,6 @@ def report_absent(name: str, value: Any, loss: Loss) -> None:
     else:
         code = "cache_hint" if name == "cache" else "unsupported_field"
         loss.drop((name,), code, severity_of(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
-
-
-# -- rules that wires share
 
 
 def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, code: str = "unsupported_value") -> Any:

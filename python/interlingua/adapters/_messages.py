@@ -10,7 +10,6 @@ from interlingua.adapters._envelope import envelop, open_envelope
 from interlingua.adapters._items import report_not_written
 from interlingua.adapters._kit import (
     BLOCK_MEMBERS,
-    CALL_MEMBERS,
     MESSAGE_MEMBERS,
     RESULT_MEMBERS,
     THINKING_MEMBERS,
@@ -36,7 +35,6 @@ OF_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
 """The members of a message that a wire without names and marks of messages says or need not say; below, those of blocks."""
 OF_TEXT: Final = BLOCK_MEMBERS - {"cache"} | {"text"}
 OF_THINKING: Final = THINKING_MEMBERS - {"cache", "signature"}
-OF_CALL: Final = CALL_MEMBERS - {"cache"}
 OF_RESULT: Final = RESULT_MEMBERS - {"cache"}
 OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin", "kind", "value"}
 

@@ -6,7 +6,7 @@ its end. A wire says what these are. What stands here is what has gone out of ea
 when it ends, because sources that give blocks whole say nothing in pieces.
 """
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any, Final, NoReturn, TypeVar
 
 from interlingua.adapters._calls import as_arguments
@@ -99,14 +99,22 @@ class Writer:
 
     # -- what all do
 
-    def event(self, event: Event) -> list[Any]:
-        """The frames of one event. An answer beside the first has none on wires that give one."""
+    def pieces(self, event: Event) -> list[Any]:
+        """The frames of an event that is a piece of a block, as nearly all are. An answer beside the first has none on wires
+        that give one."""
         choice: int = event.get("choice") or 0
         if choice and not self._several:
             return []
-        if event["type"] in DELTAS:  # nearly all events are these
-            frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
-            return [] if frame is None else [frame]
+        frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
+        return [] if frame is None else [frame]
+
+    def event(self, event: Event) -> list[Any]:
+        """The frames of any event."""
+        if event["type"] in DELTAS:
+            return self.pieces(event)
+        choice: int = event.get("choice") or 0
+        if choice and not self._several:
+            return []
         self.take(event, choice)
         frames, self.frames = self.frames, []
         return frames
@@ -231,30 +239,21 @@ Encoder = Generator[list[A], StreamEvent | None, None]
 """Give it events, and None at the end; it gives the frames that each event completes."""
 
 
-def encoded(frames: Callable[[Any], list[A]]) -> "Encoder[A]":
-    """An encoder by the frames of each event. One that is malformed is refused by its type and place."""
-    event = yield []
-    try:
-        while event is not None:
-            event = yield frames(event)
-    except MALFORMED as problem:
-        refuse_event(problem, event)
-
-
-def encoded_in_turn(frames: Callable[[Any], list[A]], places: str) -> "Encoder[A]":
-    """The same, with one block of an answer after another in each of the `places` of the wire (`InTurn`)."""
+def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
+    """An encoder by the frames of each event, with one block of an answer after another in each of the `places` of the wire
+    (`InTurn`). An event that is malformed is refused by its type and place."""
     turns = InTurn(places)
     due: Any = None
-    event = yield []
+    event: Any = yield []
     try:
         while event is not None:
             due = event
             if event["type"] in DELTAS and not turns.waiting:
-                event = yield frames(event)
+                event = yield writer.pieces(event)
                 continue
-            written: list[A] = []
+            written: list[Any] = []
             for due in turns.due(data_of(event)):
-                written += frames(due)
+                written += writer.event(due)
             event = yield written
     except MALFORMED as problem:
         refuse_event(problem, due)

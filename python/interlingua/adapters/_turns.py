@@ -85,6 +85,16 @@ class Writing(_writing.Writing):
         self.moves: list[Move] = []
         self.gone: set[Path] = set()
 
+    def is_native(self, block: Item) -> bool | None:
+        """Whether reasoning came from here; a block that says no origin has that of its message. None where neither says one."""
+        state: Item | None = block.get("provider_state")
+        if state is not None:
+            return self.endpoint.owns(state)
+        provider = (self.message.get("metadata") or {}).get("provider")
+        return (
+            None if provider is None else self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
+        )
+
     def text(self, text: str) -> Item:
         """A text of the writer's own on the wire."""
         return {"text": text}

@@ -3,13 +3,12 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._answers import SHOWN
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import Member, report_not_written
+from interlingua.adapters._items import Member
 from interlingua.adapters._kit import Wire
-from interlingua.adapters._messages import OF_MESSAGE, report_beside, report_state
+from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.canonical.loss import Path
 
 FINAL: Final = ("length", "content_filter", "refusal")
@@ -25,7 +24,8 @@ def content_to_wire(
     for position, block in enumerate(message["content"]):
         if (wire := write(block, writing, (*path, "message", "content", position))) is not None:
             wires.append(wire)
-    report_beside(message, OF_MESSAGE, writing, (*path, "message"))
+    if len(message) > 2:  # most have a role and content alone
+        report_beside(message, OF_MESSAGE, writing, (*path, "message"))
     return wires
 
 
@@ -38,9 +38,3 @@ def strict(member: Member) -> Member:
 def is_shown(block: Item, writing: Writing) -> bool:
     """Whether reasoning of an answer is of another provider: it is shown without a signature, and could not be taken back."""
     return block["type"] == "thinking" and not can_replay(block, writing)
-
-
-def report_shown(block: Item, writing: Writing, path: Path) -> None:
-    """Reports what goes of reasoning that is shown without a signature."""
-    report_state(block, writing, path)
-    report_not_written(block, SHOWN, writing.loss, path)

@@ -21,7 +21,7 @@ from interlingua.canonical.loss import Path
 
 def refuse_thinking(block: Item, writing: Writing) -> None:
     """Raises `Refused` for reasoning that is not taken back."""
-    if not writing.owns_thinking(block):
+    if writing.is_native(block) is False:
         raise Refused("foreign_state", "reasoning of another provider cannot be replayed")
     if not can_replay(block, writing):
         # an empty signature is what a stream begins with: it proves nothing
@@ -31,7 +31,7 @@ def refuse_thinking(block: Item, writing: Writing) -> None:
 def can_replay(block: Item, writing: Writing) -> bool:
     """Whether a block is reasoning that goes onto the wire: of this provider, and with a signature where the model wants one."""
     kind: str = block["type"]
-    if kind not in THINKING_TYPES or not writing.owns_thinking(block):
+    if kind not in THINKING_TYPES or writing.is_native(block) is False:
         return False
     signed = kind == "redacted_thinking" or bool(block.get("signature"))
     return signed or bool(writing.endpoint.dialect.get("unsigned_thinking"))
@@ -61,7 +61,6 @@ NAME: Final = tool_name()
 ARGUMENTS: Final = arguments("input", _read_no_object)
 ARGUMENTS.null = True
 FAILED: Final = same("is_error", "is_error", bool)
-DESCRIPTION: Final = text("description", "description")
 
 # ---------------------------------------------------------------------------------------------- documents
 

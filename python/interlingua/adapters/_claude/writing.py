@@ -61,14 +61,6 @@ class Writing(_turns.Writing):
         """A reader of this wire."""
         return Reading(self.endpoint)
 
-    def owns_thinking(self, block: Item) -> bool:
-        """Whether reasoning came from here; a block that says no origin has that of its message, if that says one."""
-        state = block.get("provider_state")
-        if state is not None:
-            return self.endpoint.owns(state)
-        provider = (self.message.get("metadata") or {}).get("provider")
-        return provider is None or self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
-
     def finish(self) -> None:
         """What is reported at the end, because it refers to whole messages."""
         self.settle_marks()

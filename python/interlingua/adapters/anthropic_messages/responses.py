@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
+from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, Item
 from interlingua.adapters._items import Row, write_item
@@ -100,7 +100,7 @@ def _block_to_wire(block: Item, writing: Writing, path: Path) -> Wire | None:
         code, severity = ("foreign_state", "lost") if given else ("unsigned_thinking", "representation")
         why = "reasoning of another provider is shown without a signature"
         writing.loss.replace((*path, "signature"), "", code, severity, why)
-    report_shown(block, writing, path)
+    answers.report_shown(block, writing, path, proof=False)
     return {"type": "thinking", "thinking": block["text"], "signature": ""}
 
 

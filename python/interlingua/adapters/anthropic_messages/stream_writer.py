@@ -7,7 +7,7 @@ from interlingua.adapters._answers import ending
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
-from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn, model_of
+from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded, model_of
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import COUNTS, to_wire_response
@@ -21,7 +21,7 @@ from interlingua.wire.sse import Frame
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    return encoded_in_turn(_Writer(endpoint).event, "all")
+    return encoded(_Writer(endpoint), "all")
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters import _built_in as built_in
 from interlingua.adapters._as_read import STRICT
-from interlingua.adapters._claude.blocks import DESCRIPTION, NAME
+from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
 from interlingua.adapters._claude.tools import choose, fitted_choice
@@ -13,7 +13,16 @@ from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item,
 from interlingua.adapters._kit import UNREADABLE, Wire
 from interlingua.adapters._members import Members
 from interlingua.adapters._schema import Schema, definitions, parts
-from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
+from interlingua.adapters._tools import (
+    BESIDE,
+    DESCRIPTION,
+    Of,
+    Tool,
+    of_provider,
+    refuse_second,
+    report_toolless,
+    write_tools,
+)
 from interlingua.adapters.anthropic_messages import toolsets
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing

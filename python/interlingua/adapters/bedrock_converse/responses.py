@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
-from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, report_shown, strict
+from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
 from interlingua.adapters._items import Row, inside, write_item
@@ -132,12 +132,10 @@ def played_block(block: Item, writing: Writing, path: Path) -> Wire | None:
             writing.loss.drop((*path, "cache"), "cache_hint", "weakened", "an answer has no cache points")
         return wire
     shown: Wire = {"text": block["text"]}
-    if block.get("signature") == "":
-        shown["signature"] = ""  # which proves nothing
-    elif block.get("signature") is not None:
-        why = "reasoning of another provider is shown without a signature"
-        writing.loss.drop((*path, "signature"), "foreign_state", "lost", why)
-    report_shown(block, writing, path)
+    proof = block.get("signature") != ""
+    if not proof:
+        shown["signature"] = ""
+    answers.report_shown(block, writing, path, proof=proof)
     return {"reasoningContent": {"reasoningText": shown}}
 
 

@@ -6,7 +6,7 @@ from interlingua.adapters._answers import ending
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
 from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
-from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded_in_turn
+from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing
@@ -19,7 +19,7 @@ from interlingua.wire.eventstream import EXCEPTION, Frame
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin. Only the first of several answers is written."""
-    return encoded_in_turn(_Writer(endpoint).event, "all")
+    return encoded(_Writer(endpoint), "all")
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:

@@ -28,7 +28,7 @@ _DELTAS: Final[dict[str, Wire]] = {
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """The events of the wire for events of any origin. Only the first of several answers is written."""
-    return encoded(_Writer(endpoint).event)
+    return encoded(_Writer(endpoint))
 
 
 class _Writer(Writer):

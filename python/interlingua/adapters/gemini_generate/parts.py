@@ -151,15 +151,10 @@ def _is_texts(value: Any) -> bool:
 # ---------------------------------------------------------------------------------------------- calls and results, to the wire
 
 
-def plain_call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
-    """A call that says no more than it must."""
-    return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
-
-
-def call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
+def _call_to_wire(block: Block, writing: Writing, path: Path) -> Wire:
     """A call as a part."""
-    if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):
-        return plain_call_to_wire(block, writing, path)
+    if len(block) == 4 or (len(block) == 5 and is_only_named(block, writing.endpoint)):  # most calls
+        return {"functionCall": {"name": writing.call(block, path, None), "args": block["input"]}}
     return write_item(_CALL, block, writing, path)
 
 
@@ -313,8 +308,8 @@ def parts_to_wire(blocks: list[Block], place: str, writing: Writing, path: Path)
         kind: str = block["type"]
         if kind == "text" and len(block) == 2 and block["text"]:
             parts.append({"text": block["text"]})
-        elif kind == "tool_use" and len(block) == 4 and place == MODEL:
-            parts.append(plain_call_to_wire(block, writing, (*path, position)))
+        elif kind == "tool_use" and place == MODEL:
+            parts.append(_call_to_wire(block, writing, (*path, position)))
         elif (part := part_to_wire(block, place, writing, (*path, position))) is not None:
             parts.append(part)
     return parts
@@ -329,8 +324,8 @@ def part_to_wire(block: Block, place: str, writing: Writing, path: Path) -> Wire
             case "image" | "audio" | "video" | "document" if place != SYSTEM:
                 return medium_to_wire(block, place, writing, path)
             case "tool_use" if place == MODEL:
-                return call_to_wire(block, writing, path)
-            case "thinking" if place == MODEL and is_native_thinking(block, writing):
+                return _call_to_wire(block, writing, path)
+            case "thinking" if place == MODEL and writing.is_native(block):
                 return _thinking_to_wire(block, writing, path)
             case "thinking" if place == MODEL and not block.get("signature") and "provider_state" not in block:
                 raise Refused("unsigned_thinking", "reasoning is only taken back from where it came")
@@ -358,15 +353,6 @@ def _text_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:
 
 def _report_empty(writing: Writing, path: Path) -> None:
     writing.loss.drop(path, "empty_content", "representation", "the target takes no empty text")
-
-
-def is_native_thinking(block: Block, writing: Writing) -> bool:
-    """Whether reasoning came from here; a block that says no origin has that of its message."""
-    state = block.get("provider_state")
-    if state is not None:
-        return writing.endpoint.owns(state)
-    provider = (writing.message.get("metadata") or {}).get("provider")
-    return provider is not None and provider == writing.endpoint.provider
 
 
 def _thinking_to_wire(block: Block, writing: Writing, path: Path) -> Wire | None:

@@ -4,15 +4,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
-from interlingua.adapters._items import ABSENT, Member, Row, inside, report_not_written
-from interlingua.adapters._kit import NOTHING, Wire, data_of, report_foreign_state
+from interlingua.adapters._choices import NUMBER, Choices
+from interlingua.adapters._items import ABSENT, Member, Row, inside
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
 from interlingua.adapters._usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error
-from interlingua.adapters.gemini_generate.parts import blocks_from_parts, is_native_thinking, part_to_wire
+from interlingua.adapters.gemini_generate.parts import blocks_from_parts, part_to_wire
 from interlingua.adapters.gemini_generate.tables import FINISH_NUMBERS
 from interlingua.canonical import json, types
 from interlingua.canonical.endpoint import Endpoint
@@ -73,7 +74,7 @@ def cite(blocks: list[Block], candidate: Mapping[str, Any], endpoint: Endpoint) 
             position, start, end = _place(segment, blocks, last)
             # a chunk is an object of one member: web, retrievedContext, maps
             sources = [next(iter(chunks[index].values())) for index in support["groundingChunkIndices"] if index >= 0]
-        except (*answers.UNREADABLE, StopIteration):
+        except (*UNREADABLE, StopIteration):
             continue
         for source in sources:
             if type(source) is dict and type(source.get("uri")) is str:
@@ -238,10 +239,9 @@ def _read_content(raw: Any, choice: Response, reading: Reading) -> None:
 def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
     writing.message = message = choice["message"]
     writing.calls.clear()
-    state = writing.state_of(choice)
-    fields = (
-        answers.inner(state, "fields") if path else answers.inner(answers.inner(state, "fields"), _CANDIDATES.FIRST)
-    )
+    fields = answers.inner(writing.state_of(choice), "fields")
+    if not path:
+        fields = answers.inner(fields, Choices.FIRST)
     parts: list[Wire] = []
     written: list[tuple[int, Block]] = []
     for position, block in enumerate(message["content"]):
@@ -252,7 +252,8 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
         if part is not None:
             parts.append(part)
             written.append((position, block))
-    report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
+    if len(message) > 2:  # most have a role and content alone
+        report_beside(message, OF_MESSAGE, writing, (*path, "message"), fields=False)
     if _SOURCES in fields:
         report_citations(written, parts, fields, writing, (*path, "message", "content"))
     content = {**(writing.state_of(message).get("fields") or NOTHING), "role": MODEL, "parts": parts}
@@ -260,7 +261,7 @@ def _write_content(choice: Response, writing: Writing, path: Path) -> Any:
 
 
 def _read_number(raw: Any, choice: Response, reading: Reading) -> None:
-    """Some clients write the number of a word."""
+    """Some servers write the number of a word."""
     if type(raw) is not int:
         raise TypeError("finishReason")
     reading.unusual = True
@@ -276,12 +277,6 @@ def _write_end(choice: Response, writing: Writing, path: Path) -> Any:
     return ABSENT if written is None else written
 
 
-def _read_logprobs(raw: Any, choice: Response, _: Reading) -> None:
-    if type(raw) is not dict:
-        raise TypeError("logprobsResult")
-    choice["logprobs"] = raw
-
-
 def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     given = choice.get("logprobs")
     if given is not None and writing.same_origin:
@@ -295,23 +290,23 @@ def answer_id(response: Response) -> str:
     return response["message"].get("id") or answers.derived_id("", json.dumps(response["message"]), 22)
 
 
-_END: Final = answers.word("finishReason", _write_end)
+_END: Final = answers.by_rule("finishReason", ("finish_reason_raw",), str, _write_end)
 _END.read = _read_number
 _BESIDE: Final = (*answers.AROUND, "alternatives")
 _CANDIDATE: Final = Row(
     {},
     Member("content", ("message",), _read_content, _write_content, null=True),
-    answers.NUMBER,
+    NUMBER,
     _END,
-    Member("logprobsResult", ("logprobs",), _read_logprobs, _write_logprobs, soft=True),
+    answers.by_rule("logprobsResult", ("logprobs",), dict, _write_logprobs),
     beside=_BESIDE,
 )
-_CANDIDATES: Final = answers.Choices(
+_CANDIDATES: Final = Choices(
     "candidates",
     ENDS,
     Row(
         {},
-        inside(answers.Choices.FIRST, _CANDIDATE, optional=True),
+        inside(Choices.FIRST, _CANDIDATE, optional=True),
         answers.usage("usageMetadata", COUNTS, demanded=True),
         answers.model("modelVersion", "unknown"),
         answers.identity("responseId", answer_id),
@@ -325,13 +320,8 @@ def answer_part(block: Block, writing: Writing, path: Path) -> Wire | None:
     """One block of an answer; reasoning of another provider is shown without its signature."""
     if writing.same_origin:
         return part_to_wire(block, MODEL, writing, path)
-    if block["type"] == "thinking" and not is_native_thinking(block, writing):
-        if block.get("signature") is not None:
-            message = "reasoning of another provider is shown without a signature"
-            severity = "lost" if block["signature"] else "representation"
-            writing.loss.drop((*path, "signature"), "foreign_state", severity, message)
-        report_foreign_state(block, writing.endpoint, writing.loss, path)
-        report_not_written(block, answers.SHOWN, writing.loss, path)
+    if block["type"] == "thinking" and not writing.is_native(block):
+        answers.report_shown(block, writing, path)
         return {"text": block["text"], "thought": True}
     part = part_to_wire(block, MODEL, writing, path)
     if part is not None and block["type"] == "tool_use":

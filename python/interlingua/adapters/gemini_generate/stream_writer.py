@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import ending
 from interlingua.adapters._kit import Event, Wire, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response
@@ -18,7 +18,7 @@ from interlingua.wire.sse import Frame
 
 def stream_encoder(endpoint: Endpoint) -> Encoder[Frame]:
     """Streams an answer as this provider would, whatever its origin: text in pieces, every other part whole."""
-    return encoded_in_turn(_Writer(endpoint).event, "all")
+    return encoded(_Writer(endpoint), "all")
 
 
 READ_BACK: Final = True

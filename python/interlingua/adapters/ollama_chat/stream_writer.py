@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._answers import ending
 from interlingua.adapters._kit import NOTHING, Event, Wire, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import to_wire_response
@@ -25,7 +25,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     Only the first of several answers is written. `created` is the time that the lines bear, in seconds since 1970, unless
     the answer brings one of its own.
     """
-    return encoded_in_turn(_Writer(endpoint, created).event, "all")
+    return encoded(_Writer(endpoint, created), "all")
 
 
 class _Writer(Writer):

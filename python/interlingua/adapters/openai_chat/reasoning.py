@@ -13,8 +13,9 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeGuard
 
+from interlingua.adapters._answers import report_shown
 from interlingua.adapters._items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
-from interlingua.adapters._kit import Wire, report_foreign_state
+from interlingua.adapters._kit import Wire
 from interlingua.adapters._members import Members, whole
 from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
 from interlingua.adapters._openai_members import effort
@@ -96,7 +97,8 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if place is None:
         return PART, writing.placeholder_or_drop(block, path, no_place(block, writing))
     if not state and block.get("provider_state"):
-        block = _shown(block, path, writing)
+        report_shown(block, writing, path)
+        block = {"type": "thinking", "text": block["text"]}
     value = block["data"] if block["type"] == "redacted_thinking" else block["text"]
     shown = writing.answering and not state and block.get("signature") is None  # a stream of it would say nothing
     if not value and (place in TEXTS or block["type"] == "redacted_thinking" or shown):
@@ -110,15 +112,6 @@ def reasoning_to_wire(block: Block, path: Path, writing: Writing) -> tuple[str, 
     if len(block) > 2:
         report_beside(block, OF_THINKING, writing, path)
     return place, block["text"]
-
-
-def _shown(block: Block, path: Path, writing: Writing) -> Block:
-    """Reasoning of another provider as an answer shows it: its words, without what belongs to its provider."""
-    report_foreign_state(block, writing.endpoint, writing.loss, path)
-    if block.get("signature") is not None:
-        message = "a proof of another provider has no place here"
-        writing.loss.drop((*path, "signature"), "foreign_state", "lost", message)
-    return {name: value for name, value in block.items() if name not in ("signature", "provider_state")}
 
 
 def _place(block: Block, state: Mapping[str, Any], encoding: Mapping[str, Any], writing: Writing) -> str | None:

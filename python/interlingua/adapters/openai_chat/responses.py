@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
+from interlingua.adapters._choices import NUMBER, Choices
 from interlingua.adapters._items import Member, Row, inside, report_not_written
 from interlingua.adapters._kit import NOTHING, Wire, data_of
 from interlingua.adapters._openai_errors import error as read_error
@@ -80,13 +81,6 @@ def _write_message(choice: Response, writing: Writing, path: Path) -> Any:
     return answers.message_as_it_came(choice, written, writing, path)
 
 
-def _read_logprobs(raw: Any, choice: Response, _: Reading) -> None:
-    if type(raw) is dict:
-        choice["logprobs"] = raw
-    elif raw is not None:
-        raise TypeError("logprobs")
-
-
 def _write_logprobs(choice: Response, writing: Writing, path: Path) -> Any:
     logprobs = choice.get("logprobs")
     if logprobs is None or writing.same_origin:
@@ -119,12 +113,12 @@ _BESIDE: Final = (*answers.AROUND, "alternatives")
 _CHOICE: Final = Row(
     {},
     Member("message", ("message",), _read_message, _write_message, null=True),
-    answers.NUMBER,
-    Member("logprobs", ("logprobs",), _read_logprobs, _write_logprobs, soft=True, always=True, null=True),
-    answers.word("finish_reason", _write_end, ("stop_sequence",), always=True),
+    NUMBER,
+    answers.by_rule("logprobs", ("logprobs",), dict, _write_logprobs, always=True),
+    answers.by_rule("finish_reason", ("finish_reason_raw", "stop_sequence"), str, _write_end, always=True),
     beside=_BESIDE,
 )
-_CHOICES: Final = answers.Choices(
+_CHOICES: Final = Choices(
     "choices",
     ENDS,
     Row(
@@ -132,7 +126,7 @@ _CHOICES: Final = answers.Choices(
         answers.identity("id", answer_id),
         answers.model("model", ""),
         answers.usage("usage", COUNTS),
-        inside(answers.Choices.FIRST, _CHOICE, optional=True),
+        inside(Choices.FIRST, _CHOICE, optional=True),
         beside=_BESIDE,
     ),
     _CHOICE,
@@ -192,7 +186,7 @@ def _by_rule(response: Response, endpoint: Endpoint, loss: Loss, created: int = 
     if not writing.same_origin:  # clients require these
         body["object"], body["created"] = "chat.completion", created
     if "stop_told" in writing.dialect:
-        for choice, wire in zip(choices_of(response), (body[answers.Choices.FIRST], *others), strict=True):
+        for choice, wire in zip(choices_of(response), (body[Choices.FIRST], *others), strict=True):
             content = choice["message"]["content"]
             fitted = content if writing.same_origin else fitted_refusals(content, writing.dialect)
             wire.update(stop_to_wire(choice, fitted, writing.dialect))
@@ -248,12 +242,12 @@ def _read_stop(choice: Response, member: str) -> None:
     """The text that ended an answer, where it is told; a number is a token, and stays a field."""
     state: dict[str, Any] = choice["provider_state"]
     fields: dict[str, Any] = state.get("fields") or {}
-    of_choice: dict[str, Any] = fields.get(answers.Choices.FIRST) or fields
+    of_choice: dict[str, Any] = fields.get(Choices.FIRST) or fields
     text = of_choice.get(member)
     if isinstance(text, str) and text:
         del of_choice[member]
-        if answers.Choices.FIRST in fields and not of_choice:
-            del fields[answers.Choices.FIRST]
+        if Choices.FIRST in fields and not of_choice:
+            del fields[Choices.FIRST]
         if not fields:
             state.pop("fields", None)
         choice["finish_reason"] = "stop_sequence"

@@ -6,7 +6,7 @@ from typing import Any, Final
 from interlingua.adapters._answers import has_tokens, written_end
 from interlingua.adapters._kit import NOTHING, Event, Wire, data_of, state_of
 from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded_in_turn, model_of
+from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
 from interlingua.adapters.openai_chat.parts import ASSISTANT, USER, Block, annotations_to_wire, part_to_wire
 from interlingua.adapters.openai_chat.reasoning import DETAILS, PART, reasoning_to_wire
 from interlingua.adapters.openai_chat.responses import (
@@ -39,7 +39,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
     elsewhere it is left out. `created` is the time that the chunks bear, in seconds since 1970.
     """
     places = "prose" if endpoint.dialect.get("reasoning_replay") == "content" else "kind"
-    return encoded_in_turn(_Writer(endpoint, created).event, places)
+    return encoded(_Writer(endpoint, created), places)
 
 
 def stream_loss(answer: types.Response, endpoint: Endpoint) -> list[Entry]:

@@ -6,7 +6,7 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 """
 
 from collections.abc import Container, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, opaque
 from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, within
@@ -262,16 +262,11 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
     writing, text = turn.writing, block["text"]
     state = writing.state_of(block)
     signature = block.get("signature")
-    plain = writing.dialect.get("plain_reasoning") is True
-    if not (state or writing.answer or (plain and not block.get("provider_state"))):
+    if not (state or writing.answer or (_is_plain(writing.dialect) and not block.get("provider_state"))):
         return None
-    item: Wire = {"type": "reasoning", "summary": []}
+    item: Wire = {"type": "reasoning", **_words(text, writing.dialect)}
     if (given := item_id(state.get("id"), "rs_", state, writing, text, len(turn.items))) is not ABSENT:
         item["id"] = given
-    if plain:
-        item["content"] = [{"type": "reasoning_text", "text": text}]
-    elif text:
-        item["summary"] = [{"type": "summary_text", "text": text}]
     if signature is not None and (state or not block.get("provider_state")):
         item["encrypted_content"] = signature
     elif signature is not None:
@@ -283,10 +278,22 @@ def _reasoning_to_wire(block: Block, path: Path, turn: _Turn) -> Wire | None:
 _OF_REASONING: Final = OF_THINKING | {"signature"}
 
 
+def _is_plain(dialect: Mapping[str, Any]) -> bool:
+    """Whether the provider's models reason in plain text, which needs no proof."""
+    return dialect.get("plain_reasoning") is True
+
+
+def _words(text: str, dialect: Mapping[str, Any]) -> Wire:
+    """The text of reasoning where the wire has it: in full, or summarized."""
+    if _is_plain(dialect):
+        return {"summary": [], "content": [{"type": "reasoning_text", "text": text}]}
+    return {"summary": [{"type": "summary_text", "text": text}] if text else []}
+
+
 def _settle_reasoning(turn: _Turn) -> None:
     """Reasoning goes only before the item that it led to, and with an id only before a message that has one."""
     writing = turn.writing
-    plain = writing.dialect.get("plain_reasoning") is True
+    plain = _is_plain(writing.dialect)
     followed: Wire | None = None
     places = {at: (index, block) for at, index, block in turn.reasoning}
     for at in range(len(turn.items) - 1, -1, -1):
@@ -439,58 +446,39 @@ _REASONING: Final = frozenset(("type", "summary", "content", "encrypted_content"
 
 def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     """A thinking block; None for a reasoning item that cannot be read in full."""
+    texts: list[str] = []
     fields: dict[str, Any] = {}
-    summary = _texts(item, "summary", fields)
-    content = _texts(item, "content", fields)
+    for member, kind in _TEXTS.items():
+        parts: Any = item.get(member)
+        listed: list[Any] = [] if parts is None else parts
+        if type(listed) is not list:
+            return None
+        for position, part in enumerate(listed):
+            if not isinstance(part, dict) or part.get("type") != kind or not isinstance(part.get("text"), str):
+                return None
+            texts.append(part["text"])
+            for name in part:
+                if name not in _TEXT_PART:  # it is a field, under its name while that is free
+                    taken = name in fields or name in item
+                    fields[f"{member}/{position}/{name}" if taken else name] = part[name]
     encrypted = item.get("encrypted_content")
-    if summary is False or content is False or not isinstance(encrypted, (str, type(None))):
+    if encrypted is not None and type(encrypted) is not str:
         return None
-    # an empty text says nothing
-    text = BETWEEN.join([part_text for part_text in (*(summary or ()), *(content or ())) if part_text])
-    block: Block = {"type": "thinking", "text": text}
+    block: Block = {"type": "thinking", "text": BETWEEN.join(filter(None, texts))}  # an empty text says nothing
     if encrypted is not None:
         block["signature"] = encrypted
     state = block["provider_state"] = reading.state()
     spellings: Spellings = {}
-    reading.unusual = reading.unusual or bool(fields) or item.get("encrypted_content", "") is None
-    fields |= members_from_wire(item, _REASONING, state, spellings)
-    if fields:
+    if fields := fields | members_from_wire(item, _REASONING, state, spellings):
         state["fields"] = fields
     keep_spellings(block, spellings, reading.endpoint)
-    if reading.endpoint.dialect.get("plain_reasoning") is True:
-        usual = summary == [] and content == [text]
-    else:
-        usual = (
-            summary == ([text] if text else []) and "content" not in item and (encrypted is not None or "id" in state)
-        )
-    reading.unusual = reading.unusual or not usual
+    dialect = reading.endpoint.dialect
+    usual = {name: item[name] for name in _TEXTS if name in item} == _words(block["text"], dialect)
+    proven = encrypted is not None or ("encrypted_content" not in item and ("id" in state or _is_plain(dialect)))
+    reading.unusual = reading.unusual or not usual or not proven
     return block
 
 
 _TEXTS: Final[Mapping[str, str]] = {"summary": "summary_text", "content": "reasoning_text"}
 """The lists of texts of a reasoning item, with the type of their parts."""
-
-
-def _texts(item: Wire, member: str, fields: dict[str, Any]) -> list[str] | Literal[False] | None:
-    """The texts of a list of parts; None when there is none, False when it cannot be read in full.
-
-    What a part holds beside its text goes to the fields, under its name while that is free, else under its place.
-    """
-    parts = item.get(member)
-    if parts is None:
-        return None
-    if not isinstance(parts, list):
-        return False
-    texts: list[str] = []
-    for at, part in enumerate(parts):
-        if not isinstance(part, dict) or part.get("type") != _TEXTS[member] or not isinstance(part.get("text"), str):
-            return False
-        for name in part:
-            if name not in _TEXT_PART:
-                taken = name in fields or name in item
-                fields[f"{member}/{at}/{name}" if taken else name] = part[name]
-        texts.append(part["text"])
-    return texts
-
-
-_TEXT_PART: Final = frozenset(("type", "text"))
+_TEXT_PART: Final = {"type", "text"}

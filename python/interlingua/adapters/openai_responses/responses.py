@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters import _answers as answers
 from interlingua.adapters._items import Row, opaque, write_item
-from interlingua.adapters._kit import NOTHING, Wire, data_of, state_of
+from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, state_of
 from interlingua.adapters._messages import OF_MESSAGE, report_beside
 from interlingua.adapters._openai_errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
@@ -176,7 +176,7 @@ def read_output(items: list[Any], reading: Reading) -> list[Block]:
     for position, item in enumerate(items):
         try:
             blocks = answer_item(item, reading, starts=takes_part)
-        except answers.UNREADABLE as problem:
+        except UNREADABLE as problem:
             raise answers.unreadable(("output", position), reading.endpoint) from problem
         takes_part = takes_parts(item, blocks)
         content += blocks

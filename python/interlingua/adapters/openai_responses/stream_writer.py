@@ -26,7 +26,7 @@ def stream_encoder(endpoint: Endpoint, *, created: int = 0) -> Encoder[Frame]:
 
     Only the first of several answers is written. `created` is the time that the answer bears, in seconds since 1970.
     """
-    return encoded(_Writer(endpoint, created).event)
+    return encoded(_Writer(endpoint, created))
 
 
 _EVENTS: Final = {

@@ -1,0 +1,71 @@
+"""
+Frames of a stream that are alike: most go on with a text, and what stands around it is the same again.
+"""
+
+import json as standard_json
+from collections.abc import Iterable
+from typing import Any, Final
+
+from interlingua.canonical import json
+from interlingua.canonical.errors import InvalidRequest
+
+_OTHER: Final = "another text"
+_SCANNER: Final = standard_json.JSONDecoder()
+
+
+def _at(path: Iterable[str | int], value: Any) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+class Repetition:
+    """The frames of a stream that differ from one seen before in one text, and perhaps in one member behind it: they need not be
+    decoded again.
+
+    What stands around the text and the member is compared as it is, and the text itself holds nothing that JSON would escape,
+    so the frame can mean nothing else. `beside` is what the member says in the last frame that was read.
+    """
+
+    __slots__ = ("_after", "_before", "_between", "_end", "_start", "beside")
+
+    def __init__(self, data: str, *path: str | int, beside: str = "") -> None:
+        """From a frame's data, the path to the text in what it decodes to, and the name of the member."""
+        self._before = self._between = self._after = ""
+        self._start = self._end = 0
+        self.beside: Any = None
+        between, other = "", ""
+        try:
+            before, quoted, after = data.partition(json.dumps(_at(path, json.loads(data))).decode())
+            if beside:
+                between, after = _around(beside, after)
+                other = f'"{_OTHER}"'
+            # another text in this place is read as the text: it is the place, and not one that looks like it
+            read = json.loads(f'{before}"{_OTHER}"{between}{other}{after}')
+            if quoted and _at(path, read) == _OTHER and (not beside or read[beside] == _OTHER):
+                self._before, self._after = before + '"', after if beside else '"' + after
+                self._between = '"' + between if beside else ""
+                self._start, self._end = len(self._before), -len(self._after)
+        except (InvalidRequest, KeyError, IndexError, TypeError, ValueError):
+            pass  # none is like it
+
+    def text(self, data: str) -> str | None:
+        """The text of a frame's data; None when the frame has to be decoded."""
+        if not self._start or not data.startswith(self._before) or not data.endswith(self._after):
+            return None
+        text = data[self._start : self._end]
+        if self._between:
+            text, _, member = text.partition(self._between)
+            try:
+                self.beside = json.loads(member)
+            except InvalidRequest:
+                return None
+        return text if text.isprintable() and '"' not in text and "\\" not in text else None
+
+
+def _around(member: str, data: str) -> tuple[str, str]:
+    """What stands before and behind the value of a member. Raises `ValueError` where there is none."""
+    start = data.index(f'"{member}":') + len(member) + 3
+    start += len(data) - start - len(data[start:].lstrip())
+    _, end = _SCANNER.raw_decode(data, start)
+    return data[:start], data[end:]
