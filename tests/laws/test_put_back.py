@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from interlingua import adapters
-from interlingua.adapters import _answers, _choices, _members, _verbatim
+from interlingua.adapters import _answers, _body, _choices, _verbatim
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
@@ -48,7 +48,7 @@ def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.Mo
         _answers,
         _choices,
         _verbatim,
-        _members,
+        _body,
         *(m for n, m in sys.modules.items() if f".{adapter}." in n),
     ):
         if hasattr(module, "may_differ"):

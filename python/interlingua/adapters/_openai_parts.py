@@ -2,7 +2,7 @@
 are kept whole."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Container, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._items import ABSENT, Item, Member, by_rule
@@ -67,24 +67,23 @@ DETAILS: Final = frozenset(("auto", "low", "high", "original"))
 """How closely a model of OpenAI can look at an image."""
 
 
-def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
-    detail = block.get("detail")
-    if detail is None:
-        return ABSENT
-    if detail in DETAILS or writing.whole:
-        return detail
-    message = "the wire has no such word for how closely to look"
-    writing.loss.drop((*path, "detail"), "unsupported_value", "weakened", message)
-    return ABSENT
+def detail(words: Container[str] = DETAILS, instead: str | None = None, *, soft: bool = False) -> Member:
+    """How closely to look at an image, in the words of the wire; what it says `instead` of any other, if anything."""
 
+    def write(block: Item, writing: Writing, path: Path) -> Any:
+        wished = block.get("detail")
+        if wished is None:
+            return ABSENT
+        if wished in words or writing.whole:
+            return wished
+        where, message = (*path, "detail"), "the wire has no such word for how closely to look"
+        if instead is None:
+            writing.loss.drop(where, "unsupported_value", "weakened", message)
+            return ABSENT
+        writing.loss.replace(where, instead, "unsupported_value", "weakened", message)
+        return instead
 
-def _is_detail(raw: Any) -> bool:
-    return raw in DETAILS
-
-
-def detail(*, soft: bool = False) -> Member:
-    """How closely to look at an image."""
-    return by_rule("detail", ("detail",), str, _write_detail, _is_detail, soft=soft)
+    return by_rule("detail", ("detail",), str, write, lambda raw: raw in words, soft=soft)
 
 
 def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from interlingua.adapters._as_read import JSON_UNMENTIONED, keep_read
+from interlingua.adapters._body import Body
 from interlingua.adapters._items import Reading
 from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, expect
-from interlingua.adapters._members import Body, Members, Reader, Rows, places, write_members, wrong_member
+from interlingua.adapters._members import Members, Reader, Rows, places, write_members, wrong_member
 from interlingua.adapters._options import Options, options_to_wire
 from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
 from interlingua.adapters._writing import Writing

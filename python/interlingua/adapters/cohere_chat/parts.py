@@ -6,11 +6,11 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Item, Row, by_rule, inside, opaque, read_item, text, write_item
+from interlingua.adapters._items import Row, inside, opaque, read_item, text, write_item
 from interlingua.adapters._kit import Wire
 from interlingua.adapters._media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
 from interlingua.adapters._messages import misplaced, native_item, no_place
-from interlingua.adapters._openai_parts import address, located_for
+from interlingua.adapters._openai_parts import address, detail, located_for
 from interlingua.adapters._reading import Reading
 from interlingua.adapters._writing import Refused
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
@@ -29,16 +29,6 @@ _DETAILS: Final = ("auto", "low", "high")
 # ---------------------------------------------------------------------------------------------- rows
 
 
-def _write_detail(block: Item, writing: Writing, path: Path) -> Any:
-    detail = block.get("detail")
-    if detail is None:
-        return ABSENT
-    if detail in _DETAILS or writing.same("detail"):
-        return detail
-    writing.loss.replace((*path, "detail"), "high", "unsupported_value", "weakened", "the wire has no such word")
-    return "high"
-
-
 _TEXT: Final = Row({"type": "text"}, text("text", "text"))
 _THINKING: Final = Row({"type": "thinking"}, text("thinking", "text"))
 _IMAGE: Final = Row(
@@ -48,7 +38,7 @@ _IMAGE: Final = Row(
         Row(
             {},
             address("url", WEB, BYTES),
-            by_rule("detail", ("detail",), str, _write_detail),
+            detail(_DETAILS, "high"),
         ),
     ),
 )

@@ -129,8 +129,6 @@ def part_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire
 
 
 def _text_to_wire(block: Block, path: Path, writing: Writing, place: str) -> Wire:
-    if len(block) == 2:
-        return {"type": "text", "text": block["text"]}
     row = _TEXT if place != ASSISTANT else _REFUSAL if block.get("refusal") else _OUTPUT_TEXT
     return write_item(row, block, writing, path)
 
