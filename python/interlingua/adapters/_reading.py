@@ -72,6 +72,8 @@ class Reading:
         The call is found by its id. Where none has that, or there is none, it is found by its name, and for a result without an
         id by its place: a name that no open call has is one that the client gave it.
         """
+        if wire_id is not None and self.open and self.calls[self.open[0]][0] == wire_id:  # most results
+            return self.open.pop(0), None
         found: str | None = None
         if wire_id is not None:
             found = self._waits(wire_id, None) or self._latest.get(wire_id)
