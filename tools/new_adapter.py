@@ -17,25 +17,28 @@ PACKAGE = "python/interlingua/adapters"
 
 # the modules of a package: the public functions of each, and what belongs there
 MODULES: dict[str, tuple[tuple[str, ...], str]] = {
-    "tables": (("NAME",), "the words of the wire beside the canonical ones; code of `_kit` reads both directions"),
+    "tables": (
+        ("NAME",),
+        "the words of the wire beside the canonical ones; code of `_engine.kit` reads both directions",
+    ),
     "requests": (
         ("from_wire_request", "to_wire", "wrong_type"),
-        "members of a request, both ways; `_members`, `_structured` and `_envelope` have what wires share",
+        "members of a request, both ways; `_requests.members`, `_structured` and `_history.envelope` have what wires share",
     ),
     "turns": (
         (),
-        "messages, both ways, in the order that the wire wants; `_order` or `_results` puts results in place",
+        "messages, both ways, in the order that the wire wants; `_history.order` or `_results` puts results in place",
     ),
-    "blocks": ((), "blocks and parts of messages, both ways; `_media` has the media"),
-    "tools": ((), "tools and the choice of them, both ways; `_schema` fits JSON Schema to what the wire takes"),
+    "blocks": ((), "blocks and parts of messages, both ways; `_content.media` has the media"),
+    "tools": ((), "tools and the choice of them, both ways; `_content.schema` fits JSON Schema to what the wire takes"),
     "responses": (
         ("from_wire_response", "to_wire_response"),
         "the whole answer, both ways, with usage and finish reason",
     ),
-    "stream_reader": (("stream_decoder",), "frames in, events out, over `_stream_reader`"),
-    "stream_writer": (("stream_encoder", "stream_loss"), "events in, frames out, over `_stream_writer`"),
-    "errors": (("error", "to_wire_error"), "errors, both ways; `_failures` has what wires share"),
-    "estimates": (("estimate",), "how many tokens a request takes, over `_estimates`"),
+    "stream_reader": (("stream_decoder",), "frames in, events out, over `_answers.stream_reader`"),
+    "stream_writer": (("stream_encoder", "stream_loss"), "events in, frames out, over `_answers.stream_writer`"),
+    "errors": (("error", "to_wire_error"), "errors, both ways; `_errors.failures` has what wires share"),
+    "estimates": (("estimate",), "how many tokens a request takes, over `_estimates.estimate`"),
 }
 
 # what else belongs to one wire alone; {name} is its name
@@ -74,8 +77,8 @@ FILES: dict[str, tuple[str, str]] = {
 # files that all wires share, in which each has its line
 SHARED: dict[str, str] = {
     "spec/registry/providers.json": "a row for each provider that speaks it; then `make generate`",
-    f"{PACKAGE}/_recognition.py": "the members by which its bodies are recognised",
-    f"{PACKAGE}/_media.py": "which media it takes, and at which addresses",
+    f"{PACKAGE}/_errors/recognition.py": "the members by which its bodies are recognised",
+    f"{PACKAGE}/_content/media.py": "which media it takes, and at which addresses",
     "python/interlingua/client/playing.py": "its path, for replay and fake providers",
     "python/interlingua/gateway/faces/__init__.py": "its face in the list of faces",
     "python/interlingua/gateway/inspector/page/dom.js": "its title on the inspector page",
@@ -87,7 +90,7 @@ SHARED: dict[str, str] = {
 SEE_ALSO: dict[str, str] = {
     "spec/registry/models.json and prices.json": "models, with what each takes, and their prices by day",
     "spec/registry/vocabularies.json": "words of its own",
-    f"{PACKAGE}/_kit.py": "members that say nothing to the model",
+    f"{PACKAGE}/_engine/kit.py": "members that say nothing to the model",
     "conformance/mutants/": "an implementation that is broken on purpose, for each rule that the wire adds",
     "tests/gateway/wires.py": "a model for the tests of the gateway",
     "tools/corpus.py": "the folder of recorded traffic",

@@ -8,7 +8,7 @@ refused is known already.
 from collections.abc import Generator
 from typing import Any, Final
 
-from interlingua.adapters._stream_writer import MALFORMED, refuse_event
+from interlingua.adapters._answers.stream_writer import MALFORMED, refuse_event
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import CannotAdapt, LossRefused
 from interlingua.canonical.logs import logger

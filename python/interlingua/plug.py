@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from interlingua import adapters, registry, translate
-from interlingua.adapters._kit import data_of
+from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.check import check, check_call
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, too_deep

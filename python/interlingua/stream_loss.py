@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from interlingua import adapters
-from interlingua.adapters import _failures as failures
 from interlingua.adapters._contract import StreamLoss
-from interlingua.adapters._kit import response_of
+from interlingua.adapters._engine.kit import response_of
+from interlingua.adapters._errors import failures
 from interlingua.canonical import state_in_ids
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from interlingua import adapters
-from interlingua.adapters import _pictures as pictures
-from interlingua.adapters._templates import template
-from interlingua.adapters._tokens import APART, CL100K, O200K, count
+from interlingua.adapters._estimates import pictures
+from interlingua.adapters._estimates.templates import template
+from interlingua.adapters._estimates.tokens import APART, CL100K, O200K, count
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interlingua import adapters, apply, difference, registry, visible
-from interlingua.adapters._order import ANSWER_IT
+from interlingua.adapters._history.order import ANSWER_IT
 from interlingua.canonical.errors import InvalidRequest, ResultWithoutCall
 
 Message = dict[str, Any]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from interlingua.adapters import anthropic_messages
-from interlingua.adapters._repetition import Repetition
+from interlingua.adapters._answers.repetition import Repetition
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.wire.sse import Frame
 

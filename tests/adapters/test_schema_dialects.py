@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from interlingua.adapters._claude.schemas import enforced
-from interlingua.adapters._openai_writing import can_be_enforced
+from interlingua.adapters._openai.writing import can_be_enforced
 from interlingua.canonical.loss import Loss
 
 CLOSED: dict[str, Any] = {

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from interlingua.adapters._verbatim import Items, keep_item, put_back_item
-from interlingua.adapters._writing import Writing
+from interlingua.adapters._engine.verbatim import Items, keep_item, put_back_item
+from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss

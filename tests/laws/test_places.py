@@ -12,8 +12,8 @@ import pytest
 from test_edited_members import MEMBERS, REQUEST, ask
 
 from interlingua import adapters, registry
-from interlingua.adapters._kit import STRUCTURE
-from interlingua.adapters._members import SEVERITY
+from interlingua.adapters._engine.kit import STRUCTURE
+from interlingua.adapters._requests.members import SEVERITY
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS
 
@@ -48,7 +48,7 @@ def test_the_spec_names_it(member: str) -> None:
 def test_it_is_as_grave_as_the_spec_says(member: str) -> None:
     said = SAID.get(member)
     if said in GRAVE or member in SEVERITY:
-        assert said == SEVERITY.get(member), "spec/2-requests.md and SEVERITY of adapters/_members.py differ"
+        assert said == SEVERITY.get(member), "spec/2-requests.md and SEVERITY of adapters/_requests/members.py differ"
 
 
 @pytest.mark.parametrize("member", [name for name in OPTIONS if name not in STRUCTURE])

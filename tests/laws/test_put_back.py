@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from interlingua import adapters
-from interlingua.adapters import _answers, _body, _choices, _verbatim
+from interlingua.adapters._answers import answers, choices
+from interlingua.adapters._engine import verbatim
+from interlingua.adapters._requests import body
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError
 from interlingua.canonical.ids import DERIVED_IDS
@@ -45,10 +47,10 @@ def test_nothing_plain_is_written_otherwise(adapter: str, monkeypatch: pytest.Mo
     found = [(name, kind, wire, read(adapter, kind, wire)) for name, kind, wire in wires(adapter)]
     assert len(found) > 20
     for module in (
-        _answers,
-        _choices,
-        _verbatim,
-        _body,
+        answers,
+        choices,
+        verbatim,
+        body,
         *(m for n, m in sys.modules.items() if f".{adapter}." in n),
     ):
         if hasattr(module, "may_differ"):

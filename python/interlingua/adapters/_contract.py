@@ -1,7 +1,7 @@
 """
 What a wire offers: the functions of its package (or of an adapter that somebody else installed), with what they take and give.
 
-Canonical values are typed at this border; inside, an adapter looks at them as the plain data that they are (`_kit.data_of`).
+Canonical values are typed at this border; inside, an adapter looks at them as the plain data that they are (`_engine.kit.data_of`).
 `adapters.get` gives an `Adapter`. The wires of this package offer all of `CompleteAdapter`, and one more where its stream says
 more or less than the whole answer: `stream_loss`, a `StreamLoss`. `make check` holds
 each of them to that (`tests/typing/adapters.py`).

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from interlingua import adapters, translate
 from interlingua.access import Key
-from interlingua.adapters._kit import data_of
+from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest, NotConfigured, ProviderError

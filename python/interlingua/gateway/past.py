@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from interlingua import translate
 from interlingua.access import Refused
-from interlingua.adapters._kit import data_of
+from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.client.call_ids import renamed
 from interlingua.sessions.calls import calls_in

@@ -12,7 +12,7 @@ from typing import Any
 from google.protobuf.message import Message as ProtoMessage
 
 from interlingua import adapters, registry, translate
-from interlingua.adapters._kit import data_of
+from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical import json
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest

@@ -6,9 +6,9 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import Member
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._messages import OF_MESSAGE, report_beside
+from interlingua.adapters._engine.items import Member
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.canonical.loss import Path
 
 FINAL: Final = ("length", "content_filter", "refusal")

@@ -1,17 +1,17 @@
 """
 Blocks: whose reasoning goes back, the arguments of calls that are no object; and the members of items that both wires have, under
-names of their own (`_items`).
+names of their own (`_engine.items`).
 """
 
 from typing import Any, Final
 
-from interlingua.adapters._calls import arguments
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import THINKING_TYPES, Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._items import ABSENT, Member, same, text, tool_name
-from interlingua.adapters._kit import arguments_text
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.calls import arguments
+from interlingua.adapters._engine.items import ABSENT, Member, same, text, tool_name
+from interlingua.adapters._engine.kit import arguments_text
+from interlingua.adapters._engine.writing import Refused
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.canonical.loss import Path

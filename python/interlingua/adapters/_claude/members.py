@@ -4,8 +4,8 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._members import within
-from interlingua.adapters._rules import FORMAT, report_bare
+from interlingua.adapters._requests.members import within
+from interlingua.adapters._requests.rules import FORMAT, report_bare
 from interlingua.canonical.loss import Path
 
 

@@ -1,8 +1,8 @@
 """What a reader carries with it."""
 
-from interlingua.adapters import _reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._engine import reading as _reading
+from interlingua.adapters._engine.spelling import Spellings
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource
 

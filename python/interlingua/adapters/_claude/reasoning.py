@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.turns import is_thinking
 from interlingua.adapters._claude.values import ASSISTANT, Item
-from interlingua.adapters._reasoning import nearest, report_members
-from interlingua.adapters._writing import Writing
+from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._requests.reasoning import nearest, report_members
 
 Reasoning = dict[str, Any]
 

@@ -7,7 +7,7 @@ not enforced: they are said in the description instead.
 
 from typing import Any, Final
 
-from interlingua.adapters._schema import (
+from interlingua.adapters._content.schema import (
     DEEPEST,
     LIMIT,
     LISTED,

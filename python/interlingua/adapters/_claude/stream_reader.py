@@ -4,10 +4,10 @@ Streams from the wire: what the readers of both wires of Claude do alike. Blocks
 
 from typing import Any
 
+from interlingua.adapters._answers.stream_reader import Answer, Part, failed
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import Item
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._stream_reader import Answer, Part, failed
+from interlingua.adapters._engine.kit import Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import IdSource
 

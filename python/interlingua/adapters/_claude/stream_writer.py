@@ -5,11 +5,11 @@ Streams to the wire: what the writers of both wires of Claude do alike, and what
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers import PROBE, not_in_pieces
+from interlingua.adapters._answers.answers import PROBE, not_in_pieces
+from interlingua.adapters._answers.stream_writer import FREE, OpenBlock, Writer
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._kit import Wire, data_of, response_of
-from interlingua.adapters._stream_writer import FREE, OpenBlock, Writer
+from interlingua.adapters._engine.kit import Wire, data_of, response_of
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, Path, pointer

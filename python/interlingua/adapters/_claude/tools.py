@@ -4,7 +4,7 @@ from typing import Final
 
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._tools import report_idle
+from interlingua.adapters._content.tools import report_idle
 from interlingua.canonical.loss import Path
 
 # ---------------------------------------------------------------------------------------------- choice

@@ -4,22 +4,22 @@ a user and an assistant, and instructions.
 
 Reading: each tool result is a message of role tool, the other blocks of a user message are messages of role user.
 Writing: neighbours of one role are one turn; instructions inside the conversation stand in a native system message where the
-model takes one (`_turns`).
+model takes one (`_history.turns`).
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from interlingua.adapters import _turns
-from interlingua.adapters._as_read import PREFILL, note
 from interlingua.adapters._claude.blocks import can_replay
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER, Item
 from interlingua.adapters._claude.writing import Writing
-from interlingua.adapters._order import INSTRUCTIONS
-from interlingua.adapters._turns import has_content, messages_of, user_messages
-from interlingua.adapters._verbatim import Items, keep_spellings
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.as_read import PREFILL, note
+from interlingua.adapters._engine.verbatim import Items, keep_spellings
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history import turns as _turns
+from interlingua.adapters._history.order import INSTRUCTIONS
+from interlingua.adapters._history.turns import has_content, messages_of, user_messages
 from interlingua.canonical.errors import CannotAdapt, InvalidWire
 from interlingua.canonical.loss import Path, pointer
 

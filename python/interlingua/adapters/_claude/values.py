@@ -3,7 +3,7 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._turns import SYSTEM, USER
+from interlingua.adapters._history.turns import SYSTEM, USER
 
 __all__ = ("SYSTEM", "USER")
 

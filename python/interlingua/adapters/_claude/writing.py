@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _turns
-from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import MAX_CACHE_MARKS, Item
-from interlingua.adapters._kit import report_unknown
-from interlingua.adapters._writing import CallIds
+from interlingua.adapters._engine.as_read import MARKS
+from interlingua.adapters._engine.kit import report_unknown
+from interlingua.adapters._engine.writing import CallIds
+from interlingua.adapters._history import turns as _turns
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 

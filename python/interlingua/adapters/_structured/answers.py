@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from interlingua.adapters._kit import arguments_text
+from interlingua.adapters._engine.kit import arguments_text
 from interlingua.adapters._structured.form import NAME
 from interlingua.canonical import types
 

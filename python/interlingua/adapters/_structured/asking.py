@@ -6,8 +6,8 @@ else in the instructions.
 from collections.abc import Callable, Container
 from typing import Any, Final
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, AsRead
-from interlingua.adapters._kit import UNREADABLE
+from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, AsRead
+from interlingua.adapters._engine.kit import UNREADABLE
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,

@@ -7,7 +7,7 @@ finds the form again.
 from collections.abc import Container
 from typing import Any, Final
 
-from interlingua.adapters._kit import arguments_text, parse_arguments
+from interlingua.adapters._engine.kit import arguments_text, parse_arguments
 
 Block = dict[str, Any]
 

@@ -8,7 +8,7 @@ Strategy: a request is written top-down. Leading instructions leave the list and
 results and the user message after it travel as one user message, results first; blocks keep their order.
 What has no canonical meaning is kept: whole items as opaque blocks, members in provider state, top-level members in
 options. Every request is made valid, and every repair is reported. What came from this wire otherwise than it is written
-is kept (`_verbatim`) and put back, and its repair is taken back, while the same is written.
+is kept (`_engine.verbatim`) and put back, and its repair is taken back, while the same is written.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools (and

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     FAILED,
@@ -10,10 +9,11 @@ from interlingua.adapters._claude.blocks import (
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, tool_name
-from interlingua.adapters._kit import UNREADABLE, Wire, malformed
-from interlingua.adapters._messages import misplaced, no_place
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.calls import call_id, is_plain, plain_call, read_call, result_id
+from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, text, tool_name
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import misplaced, no_place
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     REFUSED_CACHE,

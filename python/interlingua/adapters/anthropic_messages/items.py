@@ -3,7 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import (
+from interlingua.adapters._claude.reading import Reading
+from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
+from interlingua.adapters._content.citations import (
     SPAN,
     TEXTS,
     are_citations,
@@ -12,12 +14,10 @@ from interlingua.adapters._citations import (
     report_citation,
     select_members,
 )
-from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._claude.values import ASSISTANT, DOCUMENT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, text, write_item
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import native_item
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, text, write_item
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import native_item
 from interlingua.adapters.anthropic_messages.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 

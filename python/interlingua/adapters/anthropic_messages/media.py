@@ -5,9 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import CITED, CONTEXT
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import DOCUMENT, USER
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule
-from interlingua.adapters._kit import UNREADABLE, Wire
-from interlingua.adapters._media import (
+from interlingua.adapters._content.media import (
     BLOCKS,
     BYTES,
     FILE,
@@ -25,8 +23,10 @@ from interlingua.adapters._media import (
     source_of,
     text_of_bytes,
 )
-from interlingua.adapters._messages import no_place
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule
+from interlingua.adapters._engine.kit import UNREADABLE, Wire
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import no_place
 from interlingua.adapters.anthropic_messages.items import (
     CACHE,
     Block,

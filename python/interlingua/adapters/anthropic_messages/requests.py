@@ -4,16 +4,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
-from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.as_read import MARKS
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, is_plain_name, malformed, report_foreign_state
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._estimates import estimate as _estimates
+from interlingua.adapters._estimates.estimate import Range
+from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Members,
@@ -26,18 +28,16 @@ from interlingua.adapters._members import (
     within_limit,
     wrong_member,
 )
-from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import wish
-from interlingua.adapters._requests import (
+from interlingua.adapters._requests.reasoning import wish
+from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
     LONGEST_TOOL_NAME,

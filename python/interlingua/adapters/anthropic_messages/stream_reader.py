@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import note
+from interlingua.adapters._answers.stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
-from interlingua.adapters._kit import Event, Wire, arguments_text, parse_arguments
-from interlingua.adapters._stream_reader import Decoder, Part, call_so_far, decoded
+from interlingua.adapters._engine.as_read import note
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
 from interlingua.adapters.anthropic_messages.errors import error as error_from_wire
 from interlingua.adapters.anthropic_messages.responses import COUNTS, assembled

@@ -3,11 +3,11 @@
 import hashlib
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending
+from interlingua.adapters._answers.answers import ending
+from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded, model_of
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
-from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded, model_of
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
 from interlingua.adapters.anthropic_messages.blocks import block_to_wire
 from interlingua.adapters.anthropic_messages.errors import error_in_stream
 from interlingua.adapters.anthropic_messages.responses import COUNTS, to_wire_response

@@ -2,18 +2,14 @@
 
 from typing import Any, Final
 
-from interlingua.adapters import _built_in as built_in
-from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import PLACES, enforced, is_object, object_at_root
 from interlingua.adapters._claude.tools import choose, fitted_choice
 from interlingua.adapters._claude.values import named, string
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, same
-from interlingua.adapters._kit import UNREADABLE, Wire
-from interlingua.adapters._members import Members
-from interlingua.adapters._schema import Schema, definitions, parts
-from interlingua.adapters._tools import (
+from interlingua.adapters._content import built_in
+from interlingua.adapters._content.schema import Schema, definitions, parts
+from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Of,
@@ -23,6 +19,10 @@ from interlingua.adapters._tools import (
     report_toolless,
     write_tools,
 )
+from interlingua.adapters._engine.as_read import STRICT
+from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, same
+from interlingua.adapters._engine.kit import UNREADABLE, Wire
+from interlingua.adapters._requests.members import Members
 from interlingua.adapters.anthropic_messages import toolsets
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import MAX_STRICT, TOOL_CHOICE, Writing

@@ -7,12 +7,12 @@ beside its name, and so does what answers it.
 
 from typing import Any, Final
 
-from interlingua.adapters import _built_in as built_in
-from interlingua.adapters._built_in import DEFINITION, TOOLSET
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._items import Row, read_item
-from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
-from interlingua.adapters._tools import BESIDE, Of, Tool
+from interlingua.adapters._content import built_in
+from interlingua.adapters._content.built_in import DEFINITION, TOOLSET
+from interlingua.adapters._content.tools import BESIDE, Of, Tool
+from interlingua.adapters._engine.items import Row, read_item
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
 from interlingua.adapters.anthropic_messages.items import CACHE, item_to_wire
 from interlingua.adapters.anthropic_messages.tables import Writing
 from interlingua.canonical.loss import Path

@@ -8,8 +8,8 @@ from typing import Any
 from interlingua.adapters._claude import turns as claude
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import USER
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._spelling import STRING
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.spelling import STRING
 from interlingua.adapters.anthropic_messages.blocks import blocks_from_wire, blocks_to_wire, result_to_wire
 from interlingua.adapters.anthropic_messages.items import is_server_item, replayed
 from interlingua.adapters.anthropic_messages.tables import Writing

@@ -10,7 +10,7 @@ results and the user message after it travel as one user message, results first;
 A mark for the cache is a block of its own on the wire and a hint on the block before it here.
 What has no canonical meaning is kept: whole items as opaque blocks, members in provider state as trees of the same
 shape, top-level members in options. Every request is made valid, and every repair is reported. What came from this wire
-otherwise than it is written is kept (`_verbatim`) and put back, and its repair is taken back, while the same is written.
+otherwise than it is written is kept (`_engine.verbatim`) and put back, and its repair is taken back, while the same is written.
 The stream decoder puts the provider's own final message together and reads it as the unary answer is read.
 
 Sections: tables · requests (members, reasoning, estimates) · turns (messages) · blocks (items and texts, media) · tools ·

@@ -8,7 +8,6 @@ it is for. What a block holds without canonical meaning is kept as a tree of the
 from collections.abc import Callable
 from typing import Any, Final
 
-from interlingua.adapters._calls import call_id, is_plain, plain_call, read_call, result_id
 from interlingua.adapters._claude.blocks import (
     ARGUMENTS,
     NAME,
@@ -17,10 +16,11 @@ from interlingua.adapters._claude.blocks import (
 )
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, THINKING_TYPES, UNMARKED_TYPES, USER
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, text, write_item
-from interlingua.adapters._kit import UNREADABLE, Wire, malformed
-from interlingua.adapters._messages import OF_OPAQUE, misplaced, native_item, no_place
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.calls import call_id, is_plain, plain_call, read_call, result_id
+from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, read_item, text, write_item
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import OF_OPAQUE, misplaced, native_item, no_place
 from interlingua.adapters.bedrock_converse.items import (
     KINDS,
     Block,

@@ -4,11 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _aws as aws
-from interlingua.adapters import _failures as failures
-from interlingua.adapters._failure_texts import identity, text_of, word_of
-from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
-from interlingua.adapters._kit import Wire, error_body
+from interlingua.adapters._engine.kit import Wire, error_body
+from interlingua.adapters._errors import aws, failures
+from interlingua.adapters._errors.failures import Error, Hint, Vocabulary, WireError
+from interlingua.adapters._errors.texts import identity, text_of, word_of
 from interlingua.canonical.endpoint import Endpoint
 
 _OVERFLOW: Final = re.compile(

@@ -4,12 +4,12 @@ guardrail looks at, and those with citations."""
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import SPAN, citation_fields, report_citation, select_members, with_origin
 from interlingua.adapters._claude.blocks import NoMeaning
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, RESULT, SYSTEM, USER, string
-from interlingua.adapters._items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
-from interlingua.adapters._kit import Wire, arguments_text
+from interlingua.adapters._content.citations import SPAN, citation_fields, report_citation, select_members, with_origin
+from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, laid_over, read_item, write_item
+from interlingua.adapters._engine.kit import Wire, arguments_text
 from interlingua.adapters.bedrock_converse.tables import Writing
 from interlingua.canonical.loss import Path
 

@@ -4,9 +4,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude.blocks import CITED, NoMeaning
 from interlingua.adapters._claude.reading import Reading
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, inside, write_item
-from interlingua.adapters._kit import UNREADABLE, Wire
-from interlingua.adapters._media import (
+from interlingua.adapters._content.media import (
     BLOCKS,
     BYTES,
     FILE,
@@ -24,8 +22,10 @@ from interlingua.adapters._media import (
     sent_as,
     source,
 )
-from interlingua.adapters._messages import OF_TEXT, report_beside
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, inside, write_item
+from interlingua.adapters._engine.kit import UNREADABLE, Wire
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import OF_TEXT, report_beside
 from interlingua.adapters.bedrock_converse.items import Block, block_row, text_from_wire
 from interlingua.adapters.bedrock_converse.tables import ALIASES, FORMATS, S3, TEXTS, Writing
 from interlingua.canonical.loss import Path

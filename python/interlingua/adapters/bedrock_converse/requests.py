@@ -5,16 +5,14 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters import _estimates
-from interlingua.adapters._as_read import MARKS, TOOLLESS
 from interlingua.adapters._claude import reasoning as claude
 from interlingua.adapters._claude.members import sampling, wanted_schema
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
 from interlingua.adapters._claude.values import UNMARKED_TYPES, wire_model
-from interlingua.adapters._estimates import Range
-from interlingua.adapters._kit import (
+from interlingua.adapters._engine.as_read import MARKS, TOOLLESS
+from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
     Wire,
@@ -24,7 +22,11 @@ from interlingua.adapters._kit import (
     parse_arguments,
     report_foreign_state,
 )
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._estimates import estimate as _estimates
+from interlingua.adapters._estimates.estimate import Range
+from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Members,
@@ -35,18 +37,16 @@ from interlingua.adapters._members import (
     one_of,
     put,
 )
-from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import report_members, wish
-from interlingua.adapters._requests import (
+from interlingua.adapters._requests.reasoning import report_members, wish
+from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
     request_writer,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.bedrock_converse.items import without_nulls
 from interlingua.adapters.bedrock_converse.tables import LONGEST_TOOL_NAME, METADATA, MODES, NAME, TIERS, Writing
 from interlingua.adapters.bedrock_converse.tools import (

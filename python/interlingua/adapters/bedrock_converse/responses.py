@@ -2,14 +2,14 @@
 
 from typing import Any, Final
 
-from interlingua.adapters import _answers as answers
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place, Usage, count, not_for_an_hour
 from interlingua.adapters._claude.answers import FINAL, content_to_wire, is_shown, strict
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.values import ASSISTANT, USER, Item
-from interlingua.adapters._items import Row, inside, write_item
-from interlingua.adapters._kit import Wire, data_of
+from interlingua.adapters._engine.items import Row, inside, write_item
+from interlingua.adapters._engine.kit import Wire, data_of
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, TOTAL, Counts, Place, Usage, count, not_for_an_hour
 from interlingua.adapters.bedrock_converse.blocks import block_to_wire, blocks_from_wire
 from interlingua.adapters.bedrock_converse.tables import NAME, Writing
 from interlingua.canonical import types

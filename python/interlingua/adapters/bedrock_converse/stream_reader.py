@@ -7,10 +7,10 @@ The last message is `metadata`, which brings the usage and comes behind `message
 
 from typing import Any, Final
 
+from interlingua.adapters._answers.stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
-from interlingua.adapters._kit import Event, Wire, parse_arguments
-from interlingua.adapters._stream_reader import Decoder, Part, call_so_far, decoded
+from interlingua.adapters._engine.kit import Event, Wire, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
 from interlingua.adapters.bedrock_converse.responses import COUNTS, assembled

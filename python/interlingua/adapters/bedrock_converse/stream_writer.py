@@ -2,11 +2,11 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending
+from interlingua.adapters._answers.answers import ending
+from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded
 from interlingua.adapters._claude import stream_writer as claude
 from interlingua.adapters._claude.values import ASSISTANT
-from interlingua.adapters._kit import Event, Wire, arguments_text, response_of
-from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, encoded
+from interlingua.adapters._engine.kit import Event, Wire, arguments_text, response_of
 from interlingua.adapters.bedrock_converse.errors import to_wire_exception
 from interlingua.adapters.bedrock_converse.responses import played_block, to_wire_response
 from interlingua.adapters.bedrock_converse.tables import Writing

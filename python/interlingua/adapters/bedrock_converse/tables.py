@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from interlingua.adapters._claude import writing as claude
 from interlingua.adapters._claude.values import cache_hint
-from interlingua.adapters._kit import BiMap, Wire
+from interlingua.adapters._engine.kit import BiMap, Wire
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
 

@@ -2,15 +2,23 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import STRICT
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
 from interlingua.adapters._claude.tools import choose, fitted_choice
-from interlingua.adapters._items import ABSENT, Row, by_rule, inside, read_item, write_item
-from interlingua.adapters._kit import UNREADABLE, Wire, malformed, report_parallel
-from interlingua.adapters._members import Members
-from interlingua.adapters._tools import BESIDE, Of, Tool, of_provider, refuse_second, report_toolless, write_tools
+from interlingua.adapters._content.tools import (
+    BESIDE,
+    Of,
+    Tool,
+    of_provider,
+    refuse_second,
+    report_toolless,
+    write_tools,
+)
+from interlingua.adapters._engine.as_read import STRICT
+from interlingua.adapters._engine.items import ABSENT, Row, by_rule, inside, read_item, write_item
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed, report_parallel
+from interlingua.adapters._requests.members import Members
 from interlingua.adapters.bedrock_converse.tables import Writing, cache_from_wire
 from interlingua.canonical.loss import Path
 

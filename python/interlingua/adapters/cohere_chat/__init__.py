@@ -4,7 +4,7 @@ Cohere's Chat API.
 Wire:  POST /v2/chat, answers as JSON or as server-sent events, documented state 2026-11.
 Spec:  spec/adapters/cohere_chat.md
 
-Strategy: every wire message is one canonical message. Items (parts, calls, tools) are rows of members, which `_items` reads and
+Strategy: every wire message is one canonical message. Items (parts, calls, tools) are rows of members, which `_engine.items` reads and
 writes. An assistant's message has parts, a plan beside calls, and calls, in this order; the plan is the text before the calls.
 What an answer cites stands beside its content there and in the texts here.
 
@@ -14,7 +14,7 @@ errors · estimates.
 
 from typing import Final
 
-from interlingua.adapters._estimates import estimate
+from interlingua.adapters._estimates.estimate import estimate
 from interlingua.adapters.cohere_chat.errors import error, to_wire_error
 from interlingua.adapters.cohere_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.cohere_chat.responses import from_wire_response, to_wire_response

@@ -6,9 +6,9 @@ text has its own.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import TEXTS, citation_fields, report_citation, with_origin
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._reading import Reading
+from interlingua.adapters._content.citations import TEXTS, citation_fields, report_citation, with_origin
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Path
 

@@ -7,12 +7,12 @@ conversation. A document is a text, or an object of which the model reads every 
 
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, Member, Row, read_item, write_item
-from interlingua.adapters._kit import arguments_text, parse_arguments
-from interlingua.adapters._media import TEXT, Medium, sent_as, words_of
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._verbatim import keep_item, put_back_item
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.media import TEXT, Medium, sent_as, words_of
+from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, write_item
+from interlingua.adapters._engine.kit import arguments_text, parse_arguments
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import keep_item, put_back_item
+from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters.cohere_chat.tables import Writing
 from interlingua.canonical.loss import Loss, Path
 

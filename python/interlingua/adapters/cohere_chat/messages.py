@@ -8,8 +8,12 @@ calls: what the model says before it calls is its plan, and on every other wire 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import (
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import LIST, Spellings, lone_text
+from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
     Members,
@@ -27,11 +31,7 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import arranged, result_of
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import LIST, Spellings, lone_text
-from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._history.order import arranged, result_of
 from interlingua.adapters.cohere_chat.citations import citations_from_wire, citations_to_wire
 from interlingua.adapters.cohere_chat.documents import (
     LISTED,

@@ -6,13 +6,13 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._items import Row, inside, opaque, read_item, text, write_item
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
-from interlingua.adapters._messages import misplaced, native_item, no_place
-from interlingua.adapters._openai_parts import address, detail, located_for
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.media import BYTES, IMAGES, WEB, read_medium, refuse_kind, sent_as
+from interlingua.adapters._engine.items import Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import misplaced, native_item, no_place
+from interlingua.adapters._openai.parts import address, detail, located_for
 from interlingua.adapters.cohere_chat.documents import document_from_wire, document_to_wire
 from interlingua.adapters.cohere_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Path

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import (
+from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
     Wire,
@@ -12,7 +12,9 @@ from interlingua.adapters._kit import (
     report_parallel,
     report_replayable_state,
 )
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Members,
@@ -23,9 +25,8 @@ from interlingua.adapters._members import (
     read_model,
     whole,
 )
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
-from interlingua.adapters._requests import (
+from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
+from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
@@ -34,9 +35,8 @@ from interlingua.adapters._requests import (
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
+from interlingua.adapters._requests.rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
 from interlingua.adapters.cohere_chat.tables import NAME, PATH, Writing, is_name

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from interlingua.adapters import _answers as answers
-from interlingua.adapters._items import Row, write_item
-from interlingua.adapters._kit import Wire, data_of
-from interlingua.adapters._reading import Reading
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, Usage, count
+from interlingua.adapters._engine.items import Row, write_item
+from interlingua.adapters._engine.kit import Wire, data_of
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, Counts, Place, Usage, count
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import keep_message, message_from_wire, message_to_wire
 from interlingua.adapters.cohere_chat.tables import Writing

@@ -7,9 +7,9 @@ ends when something else begins. The event `message-end` is the last one: withou
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded
+from interlingua.adapters._answers.stream_reader import Answer, Blocks, Decoder, Due, Lane, Part, decoded
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.cohere_chat.errors import error as read_error
 from interlingua.adapters.cohere_chat.messages import PLAN, message_from_wire
 from interlingua.adapters.cohere_chat.responses import assembled

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending, not_in_pieces
-from interlingua.adapters._kit import Event, Wire, data_of, response_of
-from interlingua.adapters._stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._answers.answers import ending, not_in_pieces
+from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._engine.kit import Event, Wire, data_of, response_of
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
 from interlingua.adapters.cohere_chat.responses import answer_id, to_wire_response

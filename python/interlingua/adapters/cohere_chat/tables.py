@@ -3,8 +3,8 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _writing
-from interlingua.adapters._kit import BiMap
+from interlingua.adapters._engine import writing as _writing
+from interlingua.adapters._engine.kit import BiMap
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss
 

@@ -2,23 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._calls import argument_text, call_id, plain_call, read_call
-from interlingua.adapters._items import (
-    Item,
-    Row,
-    by_rule,
-    inside,
-    opaque,
-    read_item,
-    tool_name,
-    write_item,
-)
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import OF_OPAQUE, report_beside
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._schema import demanded
-from interlingua.adapters._spelling import imprint
-from interlingua.adapters._tools import (
+from interlingua.adapters._content.calls import argument_text, call_id, plain_call, read_call
+from interlingua.adapters._content.schema import demanded
+from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
@@ -30,7 +16,21 @@ from interlingua.adapters._tools import (
     unreadable_function,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items
+from interlingua.adapters._engine.items import (
+    Item,
+    Row,
+    by_rule,
+    inside,
+    opaque,
+    read_item,
+    tool_name,
+    write_item,
+)
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import imprint
+from interlingua.adapters._engine.verbatim import Items
+from interlingua.adapters._history.messages import OF_OPAQUE, report_beside
 from interlingua.adapters.cohere_chat.parts import is_native_item
 from interlingua.adapters.cohere_chat.tables import CALLS, CHOICES, Writing
 from interlingua.canonical.loss import Path

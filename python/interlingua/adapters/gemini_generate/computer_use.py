@@ -7,10 +7,10 @@ its functions. Calls name them without the tool, as those of any function.
 
 from typing import Any, Final
 
-from interlingua.adapters._built_in import DEFINITION, TOOLSET, entries
-from interlingua.adapters._items import Row, read_item, write_item
-from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
-from interlingua.adapters._tools import BESIDE, Tool
+from interlingua.adapters._content.built_in import DEFINITION, TOOLSET, entries
+from interlingua.adapters._content.tools import BESIDE, Tool
+from interlingua.adapters._engine.items import Row, read_item, write_item
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, report_replayable_state, within
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import camelised
 from interlingua.canonical.loss import Path

@@ -9,12 +9,12 @@ of its own; instructions stand in `systemInstruction`, later ones marked in a us
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._media import KINDS
-from interlingua.adapters._order import INSTRUCTIONS, Order, are_paired
-from interlingua.adapters._requests import unmeasured
-from interlingua.adapters._turns import FILLER, Turns, messages_of, user_messages
-from interlingua.adapters._verbatim import Items, is_imprinted, keep_item, keep_spellings
+from interlingua.adapters._content.media import KINDS
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.verbatim import Items, is_imprinted, keep_item, keep_spellings
+from interlingua.adapters._history.order import INSTRUCTIONS, Order, are_paired
+from interlingua.adapters._history.turns import FILLER, Turns, messages_of, user_messages
+from interlingua.adapters._requests.requests import unmeasured
 from interlingua.adapters.gemini_generate.context import (
     MODEL,
     SYSTEM,

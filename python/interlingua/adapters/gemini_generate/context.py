@@ -6,11 +6,12 @@ stands beside that which an item says, both ways: fields and signatures.
 import re
 from typing import Any, Final
 
-from interlingua.adapters import _reading, _turns
-from interlingua.adapters._as_read import RESULT_MEDIA
-from interlingua.adapters._items import ABSENT, Member
-from interlingua.adapters._kit import STAND_IN, Wire, keep_spelling
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._engine import reading as _reading
+from interlingua.adapters._engine.as_read import RESULT_MEDIA
+from interlingua.adapters._engine.items import ABSENT, Member
+from interlingua.adapters._engine.kit import STAND_IN, Wire, keep_spelling
+from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._history import turns as _turns
 from interlingua.adapters.gemini_generate.tables import CAMEL, LONGEST_TOOL_NAME, MODEL_MAJOR, STAND_INS, fits_name
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.errors import InvalidRequest

@@ -4,10 +4,10 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _failures as failures
-from interlingua.adapters._failure_texts import bracketed, place_of, text_of, word_of
-from interlingua.adapters._failures import Error, Hint, Vocabulary, WireError
-from interlingua.adapters._kit import Wire, error_body
+from interlingua.adapters._engine.kit import Wire, error_body
+from interlingua.adapters._errors import failures
+from interlingua.adapters._errors.failures import Error, Hint, Vocabulary, WireError
+from interlingua.adapters._errors.texts import bracketed, place_of, text_of, word_of
 from interlingua.canonical.endpoint import Endpoint
 
 _KEY: Final = re.compile(r"API_KEY_INVALID|API_KEY_EXPIRED|API key (?:not valid|expired|not found)", re.IGNORECASE)

@@ -8,10 +8,7 @@ import base64
 import re
 from typing import Any, Final
 
-from interlingua.adapters._as_read import DETAIL as DETAIL_IS_SAID
-from interlingua.adapters._items import ABSENT, Member, Row, inside, write_item
-from interlingua.adapters._kit import Wire, severity_of
-from interlingua.adapters._media import (
+from interlingua.adapters._content.media import (
     ALIASES,
     BYTES,
     FILE,
@@ -31,7 +28,10 @@ from interlingua.adapters._media import (
     sniff,
     source_of,
 )
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.as_read import DETAIL as DETAIL_IS_SAID
+from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, write_item
+from interlingua.adapters._engine.kit import Wire, severity_of
+from interlingua.adapters._engine.writing import Refused
 from interlingua.adapters.gemini_generate.context import NO_THOUGHT, RESULT, SIGNATURE, USER, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.tables import DETAIL, MEDIA_TYPE
 from interlingua.canonical.loss import Path

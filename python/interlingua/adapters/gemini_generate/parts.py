@@ -8,12 +8,20 @@ result stand behind it, or in the next user content.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._calls import arguments, call_id, read_call
-from interlingua.adapters._items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, arguments_text, is_only_named, keep, parse_arguments
-from interlingua.adapters._media import KINDS
-from interlingua.adapters._messages import OF_TEXT, misplaced, native_item, no_place, report_beside
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.calls import arguments, call_id, read_call
+from interlingua.adapters._content.media import KINDS
+from interlingua.adapters._engine.items import ABSENT, Member, Row, inside, read_item, same, tool_name, write_item
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    UNREADABLE,
+    Wire,
+    arguments_text,
+    is_only_named,
+    keep,
+    parse_arguments,
+)
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import OF_TEXT, misplaced, native_item, no_place, report_beside
 from interlingua.adapters.gemini_generate.context import (
     DATA,
     MODEL,

@@ -5,15 +5,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
-from interlingua.adapters import _estimates
-from interlingua.adapters._estimates import Range, window
-from interlingua.adapters._kit import (
+from interlingua.adapters._engine.kit import (
     Wire,
     report_foreign_state,
     report_parallel,
     severity_of,
 )
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._estimates import estimate as _estimates
+from interlingua.adapters._estimates.estimate import Range, window
+from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Members,
@@ -25,10 +27,9 @@ from interlingua.adapters._members import (
     put,
     within,
 )
-from interlingua.adapters._order import note_disorder
-from interlingua.adapters._reasoning import nearest, refuses_reasoning, report_members
-from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured
-from interlingua.adapters._rules import (
+from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
+from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured
+from interlingua.adapters._requests.rules import (
     FORMAT,
     MOST_LOGPROBS,
     kept_metadata,
@@ -39,7 +40,6 @@ from interlingua.adapters._rules import (
     word,
 )
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.gemini_generate.contents import (
     Read,
     begins_with_call,

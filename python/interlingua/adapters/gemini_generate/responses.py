@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _answers as answers
-from interlingua.adapters._choices import NUMBER, Choices
-from interlingua.adapters._items import ABSENT, Member, Row, inside
-from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of
-from interlingua.adapters._messages import OF_MESSAGE, report_beside
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.choices import NUMBER, Choices
+from interlingua.adapters._answers.usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
+from interlingua.adapters._engine.items import ABSENT, Member, Row, inside
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of
+from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, MORE, READ, TOTAL, Counts, Place
 from interlingua.adapters.gemini_generate.contents import CONTENT, keep_message
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading, Writing
 from interlingua.adapters.gemini_generate.errors import error

@@ -9,8 +9,8 @@ or when the prompt was blocked.
 import re
 from typing import Any, ClassVar, Final
 
-from interlingua.adapters._kit import Wire, arguments_text, within
-from interlingua.adapters._stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, joined
+from interlingua.adapters._answers.stream_reader import Answer, Blocks, Decoder, Due, Part, decoded, failed, joined
+from interlingua.adapters._engine.kit import Wire, arguments_text, within
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Reading
 from interlingua.adapters.gemini_generate.errors import error as error_from_wire
 from interlingua.adapters.gemini_generate.parts import block_from_part

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending
-from interlingua.adapters._kit import Event, Wire, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.answers import ending
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._engine.kit import Event, Wire, response_of
 from interlingua.adapters.gemini_generate.context import MODEL, Block, Writing
 from interlingua.adapters.gemini_generate.errors import error_in_stream
 from interlingua.adapters.gemini_generate.responses import ENDS, answer_part, to_wire_response

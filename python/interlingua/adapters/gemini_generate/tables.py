@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from interlingua.adapters._kit import BiMap, Wire
-from interlingua.adapters._members import Rows
+from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._requests.members import Rows
 
 NAME: Final = "gemini_generate"
 FRAMING: Final = "sse_or_array"

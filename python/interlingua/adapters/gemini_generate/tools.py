@@ -9,9 +9,7 @@ with an equal inside that part are rewritten, the others are left out, said in t
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
-from interlingua.adapters._items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
-from interlingua.adapters._kit import BiMap, Wire
-from interlingua.adapters._schema import (
+from interlingua.adapters._content.schema import (
     DEEPEST,
     LIMIT,
     LISTED,
@@ -29,8 +27,7 @@ from interlingua.adapters._schema import (
     replace,
     with_parts,
 )
-from interlingua.adapters._spelling import Spellings, imprint
-from interlingua.adapters._tools import (
+from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
@@ -39,7 +36,10 @@ from interlingua.adapters._tools import (
     report_unmade,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, keep_spellings, may_differ
+from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
+from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._engine.spelling import Spellings, imprint
+from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters.gemini_generate import computer_use
 from interlingua.adapters.gemini_generate.context import Reading, Writing
 from interlingua.adapters.gemini_generate.tables import MODE_NUMBERS, TYPE_NUMBERS, camelised

@@ -15,7 +15,7 @@ writer · errors.
 
 from typing import Final
 
-from interlingua.adapters._estimates import estimate
+from interlingua.adapters._estimates.estimate import estimate
 from interlingua.adapters.ollama_chat.errors import error, to_wire_error
 from interlingua.adapters.ollama_chat.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.ollama_chat.responses import from_wire_response, to_wire_response

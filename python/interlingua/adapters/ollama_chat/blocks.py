@@ -2,9 +2,7 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._items import opaque
-from interlingua.adapters._kit import parse_data_uri
-from interlingua.adapters._media import (
+from interlingua.adapters._content.media import (
     BYTES,
     WEB,
     Medium,
@@ -16,9 +14,11 @@ from interlingua.adapters._media import (
     sniff,
     source_of,
 )
-from interlingua.adapters._messages import report_beside
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.items import opaque
+from interlingua.adapters._engine.kit import parse_data_uri
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import report_beside
 from interlingua.adapters.ollama_chat.tables import IMAGES, Writing
 from interlingua.canonical.loss import Path
 

@@ -2,10 +2,14 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._envelope import MARK
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._media import document_as_text
-from interlingua.adapters._messages import (
+from interlingua.adapters._content.media import document_as_text
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import Spellings, read_elements
+from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.envelope import MARK
+from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_OPAQUE,
     OF_RESULT,
@@ -30,11 +34,7 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._order import Order, are_paired, arranged, result_of
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import Spellings, read_elements
-from interlingua.adapters._verbatim import Items, keep_item, keep_spellings
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._history.order import Order, are_paired, arranged, result_of
 from interlingua.adapters.ollama_chat.blocks import answered_image, image_from_wire, image_to_wire
 from interlingua.adapters.ollama_chat.tables import CALLS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import call_from_wire, call_to_wire

@@ -3,14 +3,17 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import (
+from interlingua.adapters._content.tools import report_unmade
+from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
     report_foreign_state,
     report_parallel,
     report_replayable_state,
 )
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Row,
@@ -19,9 +22,8 @@ from interlingua.adapters._members import (
     read_model,
     write_nothing,
 )
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._reasoning import asked, level_of, refuses_reasoning, report_wish
-from interlingua.adapters._requests import (
+from interlingua.adapters._requests.reasoning import asked, level_of, refuses_reasoning, report_wish
+from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
@@ -29,10 +31,8 @@ from interlingua.adapters._requests import (
     tools_reader,
     unmeasured,
 )
-from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
+from interlingua.adapters._requests.rules import FORMAT, MOST_LOGPROBS, asked_schema, top_logprobs
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._tools import report_unmade
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.ollama_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.ollama_chat.tables import LEVELS, NAME, Writing
 from interlingua.adapters.ollama_chat.tools import tool_from_wire, tools_to_wire

@@ -2,12 +2,12 @@
 
 from typing import Any, Final
 
-from interlingua.adapters import _answers as answers
-from interlingua.adapters._items import ABSENT, Member, Row, write_item
-from interlingua.adapters._kit import Wire, data_of
-from interlingua.adapters._reading import Reading
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.usage import ALWAYS, Counts, Place, count
+from interlingua.adapters._engine.items import ABSENT, Member, Row, write_item
+from interlingua.adapters._engine.kit import Wire, data_of
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, Counts, Place, count
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.messages import answer_from_wire, keep_message, message_to_wire
 from interlingua.adapters.ollama_chat.tables import Writing, moment

@@ -7,10 +7,10 @@ last one: without it the answer broke off.
 
 from typing import Any, ClassVar, Final
 
-from interlingua.adapters._answers import read_end
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
+from interlingua.adapters._answers.answers import read_end
+from interlingua.adapters._answers.stream_reader import Answer, Decoder, Lane, decoded, patch_members, string
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.ollama_chat.blocks import answered_image
 from interlingua.adapters.ollama_chat.errors import error as read_error
 from interlingua.adapters.ollama_chat.responses import ENDS, assembled, call_prefix

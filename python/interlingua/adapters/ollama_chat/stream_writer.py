@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers import ending
-from interlingua.adapters._kit import NOTHING, Event, Wire, response_of
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.answers import ending
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._engine.kit import NOTHING, Event, Wire, response_of
 from interlingua.adapters.ollama_chat.errors import error_in_stream
 from interlingua.adapters.ollama_chat.messages import message_to_wire
 from interlingua.adapters.ollama_chat.responses import to_wire_response

@@ -10,27 +10,8 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._calls import arguments, call_id, plain_call, read_call
-from interlingua.adapters._items import (
-    ABSENT,
-    Item,
-    Member,
-    Row,
-    by_rule,
-    inside,
-    opaque,
-    read_item,
-    tool_name,
-    write_item,
-)
-from interlingua.adapters._kit import (
-    NOTHING,
-    Wire,
-    parse_arguments,
-    within,
-)
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._schema import (
+from interlingua.adapters._content.calls import arguments, call_id, plain_call, read_call
+from interlingua.adapters._content.schema import (
     LISTED,
     NAMED,
     Gone,
@@ -45,8 +26,34 @@ from interlingua.adapters._schema import (
     one_of_as_any_of,
     with_parts,
 )
-from interlingua.adapters._tools import BESIDE, DESCRIPTION, Tool, may_be_called, unreadable_function, write_tools
-from interlingua.adapters._verbatim import Items
+from interlingua.adapters._content.tools import (
+    BESIDE,
+    DESCRIPTION,
+    Tool,
+    may_be_called,
+    unreadable_function,
+    write_tools,
+)
+from interlingua.adapters._engine.items import (
+    ABSENT,
+    Item,
+    Member,
+    Row,
+    by_rule,
+    inside,
+    opaque,
+    read_item,
+    tool_name,
+    write_item,
+)
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Wire,
+    parse_arguments,
+    within,
+)
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import Items
 from interlingua.adapters.ollama_chat.blocks import Block
 from interlingua.adapters.ollama_chat.tables import CALLS, Writing
 from interlingua.canonical.loss import Loss, Path

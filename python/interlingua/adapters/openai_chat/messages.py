@@ -2,10 +2,13 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._as_read import PREFILL
-from interlingua.adapters._envelope import MARK
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._messages import (
+from interlingua.adapters._engine.as_read import PREFILL
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import LIST, lone_text
+from interlingua.adapters._engine.verbatim import Items, came_otherwise
+from interlingua.adapters._history.envelope import MARK
+from interlingua.adapters._history.messages import (
     OF_RESULT,
     fold_role,
     plain_message,
@@ -16,11 +19,8 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import Order, are_paired, arranged, moves_behind, result_of
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import LIST, lone_text
-from interlingua.adapters._verbatim import Items, came_otherwise
+from interlingua.adapters._history.order import Order, are_paired, arranged, moves_behind, result_of
+from interlingua.adapters._openai.members import report_prefill
 from interlingua.adapters.openai_chat.parts import (
     OF_THE_MODEL,
     SYSTEM,

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import (
+from interlingua.adapters._content.citations import (
     SPAN,
     are_citations,
     has_native_citations,
@@ -17,9 +17,7 @@ from interlingua.adapters._citations import (
     select_members,
     with_origin,
 )
-from interlingua.adapters._items import Item, Member, Row, inside, opaque, read_item, text, write_item
-from interlingua.adapters._kit import Wire, keep, keep_spelling, within
-from interlingua.adapters._media import (
+from interlingua.adapters._content.media import (
     BYTES,
     FILE,
     KINDS,
@@ -32,12 +30,14 @@ from interlingua.adapters._media import (
     sent_as,
     source,
 )
-from interlingua.adapters._messages import OF_MESSAGE, fill, finish, native_item, no_place
-from interlingua.adapters._openai_parts import CacheMark, address, detail, file_name, located_for
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import Spellings, lone_text
-from interlingua.adapters._verbatim import keep_spellings
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._engine.items import Item, Member, Row, inside, opaque, read_item, text, write_item
+from interlingua.adapters._engine.kit import Wire, keep, keep_spelling, within
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import Spellings, lone_text
+from interlingua.adapters._engine.verbatim import keep_spellings
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import OF_MESSAGE, fill, finish, native_item, no_place
+from interlingua.adapters._openai.parts import CacheMark, address, detail, file_name, located_for
 from interlingua.adapters.openai_chat.reasoning import MEMBERS, PART, PARTS, thinking_part_from_wire
 from interlingua.adapters.openai_chat.tables import AUDIO, FILLER, PARTICIPANT, Kept, Writing
 from interlingua.canonical import json

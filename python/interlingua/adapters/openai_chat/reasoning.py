@@ -13,16 +13,16 @@ dialect's `reasoning_members`) is read as well, and goes back as it was spelt.
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple, TypeGuard
 
-from interlingua.adapters._answers import report_shown
-from interlingua.adapters._items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._members import Members, whole
-from interlingua.adapters._messages import OF_THINKING, no_place, report_beside
-from interlingua.adapters._openai_members import effort
-from interlingua.adapters._openai_parts import INDEX
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish
-from interlingua.adapters._spelling import read_elements
+from interlingua.adapters._answers.answers import report_shown
+from interlingua.adapters._engine.items import Item, Member, Row, filled, opaque, read_item, same, text, write_item
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import read_elements
+from interlingua.adapters._history.messages import OF_THINKING, no_place, report_beside
+from interlingua.adapters._openai.members import effort
+from interlingua.adapters._openai.parts import INDEX
+from interlingua.adapters._requests.members import Members, whole
+from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish
 from interlingua.adapters.openai_chat.tables import Kept, Writing
 from interlingua.canonical.loss import Path
 

@@ -3,8 +3,27 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import NOTHING, Wire, report_foreign_state, report_replayable_state
-from interlingua.adapters._members import (
+from interlingua.adapters._engine.kit import NOTHING, Wire, report_foreign_state, report_replayable_state
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._openai.members import (
+    EFFORTS,
+    SHARED_ROWS,
+    SWITCHES,
+    TIERS,
+    VERBOSITIES,
+    asked_format,
+    is_bare_format,
+    is_choice,
+    is_named_schema,
+    sampling,
+    schema_from_wire,
+    schema_to_wire,
+)
+from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared
+from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
+from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
     Members,
@@ -19,25 +38,7 @@ from interlingua.adapters._members import (
     within,
     within_limit,
 )
-from interlingua.adapters._openai_members import (
-    EFFORTS,
-    SHARED_ROWS,
-    SWITCHES,
-    TIERS,
-    VERBOSITIES,
-    asked_format,
-    is_bare_format,
-    is_choice,
-    is_named_schema,
-    sampling,
-    schema_from_wire,
-    schema_to_wire,
-)
-from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared
-from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai_writing import fits_name
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._requests import (
+from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
@@ -46,9 +47,8 @@ from interlingua.adapters._requests import (
     unmeasured,
     unmentioned_json,
 )
-from interlingua.adapters._rules import FORMAT, MOST_LOGPROBS, named_format, stops, top_logprobs, word
+from interlingua.adapters._requests.rules import FORMAT, MOST_LOGPROBS, named_format, stops, top_logprobs, word
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_chat.messages import messages_from_wire, messages_to_wire
 from interlingua.adapters.openai_chat.parts import MARK
 from interlingua.adapters.openai_chat.reasoning import (

@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _answers as answers
-from interlingua.adapters._choices import NUMBER, Choices
-from interlingua.adapters._items import Member, Row, inside, report_not_written
-from interlingua.adapters._kit import NOTHING, Wire, data_of
-from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._openai_errors import is_failure
-from interlingua.adapters._reading import Reading
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.choices import NUMBER, Choices
+from interlingua.adapters._answers.usage import ALWAYS, READ, TOTAL, Counts, Place
+from interlingua.adapters._engine.items import Member, Row, inside, report_not_written
+from interlingua.adapters._engine.kit import NOTHING, Wire, data_of
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._openai.errors import error as read_error
+from interlingua.adapters._openai.errors import is_failure
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, READ, TOTAL, Counts, Place
 from interlingua.adapters.openai_chat.tables import NAME, Writing
 from interlingua.adapters.openai_chat.turns import answer_from_wire, answer_to_wire, keep_message
 from interlingua.canonical import types

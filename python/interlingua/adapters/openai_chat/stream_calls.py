@@ -6,9 +6,9 @@ They stay open beside text and reasoning, and end with the choice. Which call a 
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, arguments_text, parse_arguments
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Block, Blocks, Part
+from interlingua.adapters._answers.stream_reader import Block, Blocks, Part
+from interlingua.adapters._engine.kit import Wire, arguments_text, parse_arguments
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.openai_chat.tools import call_from_wire, legacy_call
 
 _TYPES: Final = (None, "function", "custom")

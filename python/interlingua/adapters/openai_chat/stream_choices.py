@@ -7,9 +7,9 @@ index under which it began; where a whole answer has it, its lane says.
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import Blocks, Due, Lane, Part, call_so_far, failed, patch_members
+from interlingua.adapters._answers.stream_reader import Blocks, Due, Lane, Part, call_so_far, failed, patch_members
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters.openai_chat.parts import Block, annotations_from_wire, keep_member, part_from_wire
 from interlingua.adapters.openai_chat.reasoning import (
     DETAILS,

@@ -8,11 +8,11 @@ The answer is not complete before `[DONE]`, because usage follows the finish.
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, within
-from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._openai_errors import is_failure
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
+from interlingua.adapters._answers.stream_reader import UNREADABLE, Answer, Decoder, Part, decoded
+from interlingua.adapters._engine.kit import Wire, within
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._openai.errors import error as read_error
+from interlingua.adapters._openai.errors import is_failure
 from interlingua.adapters.openai_chat.responses import COUNTS, read_response
 from interlingua.adapters.openai_chat.stream_choices import Choice
 from interlingua.canonical.endpoint import Endpoint

@@ -3,10 +3,10 @@
 import re
 from typing import Any, Final
 
-from interlingua.adapters._kit import BiMap, Wire
-from interlingua.adapters._messages import other_members
-from interlingua.adapters._openai_writing import Target
-from interlingua.adapters._spelling import Spellings
+from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._history.messages import other_members
+from interlingua.adapters._openai.writing import Target
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Entry, Loss, pointer
 

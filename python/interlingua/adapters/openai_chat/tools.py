@@ -3,15 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, TypeGuard
 
-from interlingua.adapters import _openai_tools
-from interlingua.adapters._calls import argument_text, call_id, free_text, plain_call, read_call, text_of
-from interlingua.adapters._items import Row, inside, opaque, read_item, tool_name, write_item
-from interlingua.adapters._kit import Wire, within
-from interlingua.adapters._openai_parts import INDEX
-from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire, with_required
-from interlingua.adapters._openai_writing import can_be_enforced
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._tools import (
+from interlingua.adapters._content.calls import argument_text, call_id, free_text, plain_call, read_call, text_of
+from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
@@ -22,7 +15,14 @@ from interlingua.adapters._tools import (
     unreadable_function,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items
+from interlingua.adapters._engine.items import Row, inside, opaque, read_item, tool_name, write_item
+from interlingua.adapters._engine.kit import Wire, within
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.verbatim import Items
+from interlingua.adapters._openai import tools as _openai_tools
+from interlingua.adapters._openai.parts import INDEX
+from interlingua.adapters._openai.tools import as_enforced, fitted_choice, parallel_to_wire, with_required
+from interlingua.adapters._openai.writing import can_be_enforced
 from interlingua.adapters.openai_chat.parts import MARK, Block, has_no_effect
 from interlingua.adapters.openai_chat.tables import Writing
 from interlingua.canonical.loss import Path

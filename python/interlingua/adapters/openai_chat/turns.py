@@ -8,10 +8,14 @@ one text and one refusal, and what follows its like is one with it: what a strea
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._citations import has_native_citations
-from interlingua.adapters._items import report_not_written
-from interlingua.adapters._kit import BLOCK_MEMBERS, NOTHING, Wire, report_unknown, within
-from interlingua.adapters._messages import (
+from interlingua.adapters._content.citations import has_native_citations
+from interlingua.adapters._engine.items import report_not_written
+from interlingua.adapters._engine.kit import BLOCK_MEMBERS, NOTHING, Wire, report_unknown, within
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.spelling import LIST, Spellings, imprint, lone_text, read_elements
+from interlingua.adapters._engine.verbatim import keep_item
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import (
     OF_TEXT,
     Members,
     as_one,
@@ -22,10 +26,6 @@ from interlingua.adapters._messages import (
     report_empty,
     report_order,
 )
-from interlingua.adapters._reading import Reading
-from interlingua.adapters._spelling import LIST, Spellings, imprint, lone_text, read_elements
-from interlingua.adapters._verbatim import keep_item
-from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_chat.parts import (
     ASSISTANT,
     CONTENT_MEMBERS,

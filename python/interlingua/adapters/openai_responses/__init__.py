@@ -16,7 +16,7 @@ estimates. Errors are those of all wires of OpenAI.
 
 from typing import Final
 
-from interlingua.adapters._openai_errors import error, to_wire_error
+from interlingua.adapters._openai.errors import error, to_wire_error
 from interlingua.adapters.openai_responses.estimates import estimate
 from interlingua.adapters.openai_responses.requests import from_wire_request, to_wire, wrong_type
 from interlingua.adapters.openai_responses.responses import from_wire_response, to_wire_response

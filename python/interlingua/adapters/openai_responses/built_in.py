@@ -6,9 +6,9 @@ them is, how its calls are spelt, and how what the client answers.
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._built_in import BESIDE, Tool, entries
-from interlingua.adapters._items import Row, same, text
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text
+from interlingua.adapters._content.built_in import BESIDE, Tool, entries
+from interlingua.adapters._engine.items import Row, same, text
+from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text
 from interlingua.canonical import json
 from interlingua.canonical.errors import InvalidRequest
 

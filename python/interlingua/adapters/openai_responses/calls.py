@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any, Final
 
-from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._calls import argument_text, call_id, free_text, is_plain, plain_call, read_call
-from interlingua.adapters._items import ABSENT, Member, Row, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, arguments_text, encoding_of, keep_spelling
+from interlingua.adapters._content.built_in import BUILT_IN
+from interlingua.adapters._content.calls import argument_text, call_id, free_text, is_plain, plain_call, read_call
+from interlingua.adapters._engine.items import ABSENT, Member, Row, tool_name, write_item
+from interlingua.adapters._engine.kit import NOTHING, Wire, arguments_text, encoding_of, keep_spelling
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     FORMS,

@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from interlingua.adapters import _estimates
-from interlingua.adapters._estimates import Range, window
+from interlingua.adapters._estimates import estimate as _estimates
+from interlingua.adapters._estimates.estimate import Range, window
 from interlingua.adapters.openai_responses.tables import ELSEWHERE, NAME
 from interlingua.canonical import types
 from interlingua.canonical.endpoint import Endpoint

@@ -8,9 +8,12 @@ belongs to the item and not to the part (id, status, phase) stands with the firs
 from collections.abc import Container, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._items import ABSENT, opaque
-from interlingua.adapters._kit import NOTHING, Wire, keep_spelling, within
-from interlingua.adapters._messages import (
+from interlingua.adapters._engine.items import ABSENT, opaque
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling, within
+from interlingua.adapters._engine.spelling import Spellings, imprint, lone_text
+from interlingua.adapters._engine.verbatim import keep_spellings
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import (
     OF_THINKING,
     finish,
     misplaced,
@@ -18,9 +21,6 @@ from interlingua.adapters._messages import (
     no_place,
     other_members,
 )
-from interlingua.adapters._spelling import Spellings, imprint, lone_text
-from interlingua.adapters._verbatim import keep_spellings
-from interlingua.adapters._writing import Refused
 from interlingua.adapters.openai_responses.built_in import (
     CALLS,
     OUTPUTS,

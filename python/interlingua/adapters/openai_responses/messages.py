@@ -9,10 +9,12 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Final
 
-from interlingua.adapters._as_read import JSON_UNMENTIONED, PREFILL
-from interlingua.adapters._envelope import MARK
-from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
-from interlingua.adapters._messages import (
+from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, PREFILL
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, arguments_text, malformed, state_of, within
+from interlingua.adapters._engine.spelling import Spellings, lone_text
+from interlingua.adapters._engine.verbatim import Items, came_of, keep_spellings
+from interlingua.adapters._history.envelope import MARK
+from interlingua.adapters._history.messages import (
     OF_MESSAGE,
     OF_RESULT,
     fill,
@@ -25,11 +27,9 @@ from interlingua.adapters._messages import (
     result_message,
     result_parts,
 )
-from interlingua.adapters._openai_members import report_prefill
-from interlingua.adapters._order import arranged, note_disorder, result_of
-from interlingua.adapters._spelling import Spellings, lone_text
+from interlingua.adapters._history.order import arranged, note_disorder, result_of
+from interlingua.adapters._openai.members import report_prefill
 from interlingua.adapters._structured import mentions_json
-from interlingua.adapters._verbatim import Items, came_of, keep_spellings
 from interlingua.adapters.openai_responses.built_in import FORMS, OUTPUTS, answered_call, listed
 from interlingua.adapters.openai_responses.items import (
     ORIGIN_MEMBERS,

@@ -6,7 +6,7 @@ A part that cannot be read in full becomes an opaque block: it is kept whole and
 
 from typing import Any, Final
 
-from interlingua.adapters._citations import (
+from interlingua.adapters._content.citations import (
     SPAN,
     are_citations,
     has_native_citations,
@@ -14,12 +14,12 @@ from interlingua.adapters._citations import (
     report_citation,
     select_members,
 )
-from interlingua.adapters._items import ABSENT, Member, Row, opaque, read_item, text, write_item
-from interlingua.adapters._kit import NOTHING, Wire
-from interlingua.adapters._media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
-from interlingua.adapters._messages import native_item, no_place
-from interlingua.adapters._openai_parts import BREAKPOINT, CacheMark, address, detail, file_name, located_for
-from interlingua.adapters._writing import Refused
+from interlingua.adapters._content.media import BYTES, FILE, WEB, document_as_text, read_medium, refuse_kind, sent_as
+from interlingua.adapters._engine.items import ABSENT, Member, Row, opaque, read_item, text, write_item
+from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.writing import Refused
+from interlingua.adapters._history.messages import native_item, no_place
+from interlingua.adapters._openai.parts import BREAKPOINT, CacheMark, address, detail, file_name, located_for
 from interlingua.adapters.openai_responses.tables import Reading, Writing
 from interlingua.canonical.loss import Path
 

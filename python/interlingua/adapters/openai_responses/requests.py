@@ -3,20 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._kit import UNREADABLE, Wire, malformed
-from interlingua.adapters._members import (
-    REASONING,
-    Kind,
-    Members,
-    Row,
-    Rows,
-    model_to_wire,
-    one_of,
-    put,
-    within_limit,
-)
-from interlingua.adapters._messages import report_state
-from interlingua.adapters._openai_members import (
+from interlingua.adapters._engine.kit import UNREADABLE, Wire, malformed
+from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._history.messages import report_state
+from interlingua.adapters._openai.members import (
     EFFORTS,
     SHARED_ROWS,
     SWITCHES,
@@ -30,14 +20,24 @@ from interlingua.adapters._openai_members import (
     schema_from_wire,
     schema_to_wire,
 )
-from interlingua.adapters._openai_options import SHARED_MEMBERS, carry_shared, from_sibling
-from interlingua.adapters._openai_parts import MOST_BREAKPOINTS
-from interlingua.adapters._openai_writing import fits_name
-from interlingua.adapters._reasoning import asked, refuses_reasoning, report_wish, wish
-from interlingua.adapters._requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
-from interlingua.adapters._rules import FORMAT, named_format, word
+from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
+from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
+from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.members import (
+    REASONING,
+    Kind,
+    Members,
+    Row,
+    Rows,
+    model_to_wire,
+    one_of,
+    put,
+    within_limit,
+)
+from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
+from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
+from interlingua.adapters._requests.rules import FORMAT, named_format, word
 from interlingua.adapters._structured import extract_format
-from interlingua.adapters._verbatim import may_differ
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
     input_to_wire,

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _answers as answers
-from interlingua.adapters._items import Row, opaque, write_item
-from interlingua.adapters._kit import NOTHING, UNREADABLE, Wire, data_of, state_of
-from interlingua.adapters._messages import OF_MESSAGE, report_beside
-from interlingua.adapters._openai_errors import error as read_error
+from interlingua.adapters._answers import answers
+from interlingua.adapters._answers.usage import ALWAYS, TOTAL, Counts, Place
+from interlingua.adapters._engine.items import Row, opaque, write_item
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, state_of
+from interlingua.adapters._engine.verbatim import Items, may_differ, put_back_item
+from interlingua.adapters._history.messages import OF_MESSAGE, report_beside
+from interlingua.adapters._openai.errors import error as read_error
 from interlingua.adapters._structured import unwrap_answer_call
-from interlingua.adapters._usage import ALWAYS, TOTAL, Counts, Place
-from interlingua.adapters._verbatim import Items, may_differ, put_back_item
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.adapters.openai_responses.calls import call_from_wire, derived_item_id
 from interlingua.adapters.openai_responses.items import (

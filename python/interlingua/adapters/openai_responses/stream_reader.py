@@ -7,9 +7,9 @@ authority, because some servers leave the output of the last event empty. Status
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Wire, arguments_text, encoding_of
-from interlingua.adapters._openai_errors import error as read_error
-from interlingua.adapters._stream_reader import Answer, Decoder, Part, call_so_far, decoded, string
+from interlingua.adapters._answers.stream_reader import Answer, Decoder, Part, call_so_far, decoded, string
+from interlingua.adapters._engine.kit import Wire, arguments_text, encoding_of
+from interlingua.adapters._openai.errors import error as read_error
 from interlingua.adapters.openai_responses.built_in import CALLS
 from interlingua.adapters.openai_responses.calls import call_from_wire
 from interlingua.adapters.openai_responses.items import is_message

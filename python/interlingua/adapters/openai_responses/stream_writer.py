@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._kit import Event, Wire
-from interlingua.adapters._openai_errors import error_in_stream
-from interlingua.adapters._stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._answers.stream_writer import TEXT, Encoder, OpenBlock, Writer, encoded, model_of
+from interlingua.adapters._engine.kit import Event, Wire
+from interlingua.adapters._openai.errors import error_in_stream
 from interlingua.adapters.openai_responses.calls import derived_item_id, is_built_in
 from interlingua.adapters.openai_responses.items import turn_to_wire
 from interlingua.adapters.openai_responses.parts import Block

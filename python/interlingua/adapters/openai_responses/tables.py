@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _reading
-from interlingua.adapters._kit import NOTHING
-from interlingua.adapters._openai_writing import Target
+from interlingua.adapters._engine import reading as _reading
+from interlingua.adapters._engine.kit import NOTHING
+from interlingua.adapters._openai.writing import Target
 from interlingua.adapters.openai_responses.built_in import ran
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.ids import DERIVED_IDS, IdSource

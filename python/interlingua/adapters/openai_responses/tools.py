@@ -13,15 +13,8 @@ that item declares.
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters import _openai_tools
-from interlingua.adapters._built_in import BUILT_IN
-from interlingua.adapters._items import Row, read_item, tool_name, write_item
-from interlingua.adapters._kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state, within
-from interlingua.adapters._openai_tools import as_enforced, fitted_choice, parallel_to_wire
-from interlingua.adapters._openai_writing import can_be_enforced
-from interlingua.adapters._order import moves_behind
-from interlingua.adapters._spelling import Spellings, imprint
-from interlingua.adapters._tools import (
+from interlingua.adapters._content.built_in import BUILT_IN
+from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     GRAMMAR,
@@ -32,7 +25,14 @@ from interlingua.adapters._tools import (
     report_toolless,
     write_tools,
 )
-from interlingua.adapters._verbatim import Items, holds_only_encoding, keep_spellings
+from interlingua.adapters._engine.items import Row, read_item, tool_name, write_item
+from interlingua.adapters._engine.kit import NOTHING, Wire, encoding_of, keep_spelling, report_replayable_state, within
+from interlingua.adapters._engine.spelling import Spellings, imprint
+from interlingua.adapters._engine.verbatim import Items, holds_only_encoding, keep_spellings
+from interlingua.adapters._history.order import moves_behind
+from interlingua.adapters._openai import tools as _openai_tools
+from interlingua.adapters._openai.tools import as_enforced, fitted_choice, parallel_to_wire
+from interlingua.adapters._openai.writing import can_be_enforced
 from interlingua.adapters.openai_responses.built_in import TOOLS, answered, built_in
 from interlingua.adapters.openai_responses.parts import MARK
 from interlingua.adapters.openai_responses.tables import Reading, Writing

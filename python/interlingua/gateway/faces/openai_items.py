@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.requests import Request
 
 from interlingua import translate
-from interlingua.adapters._kit import data_of
+from interlingua.adapters._engine.kit import data_of
 from interlingua.canonical.errors import InvalidRequest
 from interlingua.client.call_ids import renamed
 from interlingua.sessions.calls import calls_in

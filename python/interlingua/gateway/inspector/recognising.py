@@ -1,6 +1,6 @@
 """
 What a text is that somebody pastes: a request, an answer, a stream or an error, and of which wire. Each wire is asked
-whether it can read it; marks in the body (adapters/_recognition.py) tell apart what several can read.
+whether it can read it; marks in the body (adapters/_errors/recognition.py) tell apart what several can read.
 """
 
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from interlingua import adapters, registry, translate
-from interlingua.adapters._recognition import CANONICAL, marks_of, scores
+from interlingua.adapters._errors.recognition import CANONICAL, marks_of, scores
 from interlingua.canonical import json
 from interlingua.canonical.errors import InterlinguaError, InvalidRequest
 from interlingua.canonical.validate import violations

@@ -1,0 +1,317 @@
+"""
+What the writers of streamed answers do alike.
+
+A block goes out as it comes: its beginning, its pieces by a template of the wire that is rendered once for each block, and
+its end. A wire says what these are. What stands here is what has gone out of each block, and what of it is still to be said
+when it ends, because sources that give blocks whole say nothing in pieces.
+"""
+
+from collections.abc import Generator, Mapping
+from typing import Any, Final, NoReturn, TypeVar
+
+from interlingua.adapters._content.calls import as_arguments
+from interlingua.adapters._engine.kit import NOTHING, Event, Wire, arguments_text, data_of
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, too_deep
+from interlingua.canonical.types import Error, StreamEvent
+from interlingua.canonical.validate import malformed_event
+from interlingua.wire.sse import Frame
+
+Block = dict[str, Any]
+A = TypeVar("A")
+
+TEXT: Final = "\0"
+"""Stands in a template for the text of a piece."""
+_QUOTED: Final = json.dumps(TEXT).decode()
+FREE: Final = "free"
+"""A call whose arguments are free text, which becomes one argument when it is complete."""
+
+
+class OpenBlock:
+    """A block that is being told: how it began, what it is by now, and how much of it has gone out.
+
+    `kind` is what the wire calls it and `number` its number there; `sent` counts the characters that went out in pieces.
+    """
+
+    __slots__ = ("begun", "block", "choice", "index", "kind", "name", "number", "sent", "template")
+
+    def __init__(self, choice: int, index: int, block: Block) -> None:
+        self.choice = choice
+        self.index = index
+        self.begun = block
+        self.block = block
+        self.kind: str = block["type"]
+        self.number = 0
+        self.sent = 0
+        self.name: str | None = None
+        self.template: list[str] | None = None
+
+
+class Writer:
+    """One answer that is written, with all its choices if the wire has `several`.
+
+    `deltas` say for each kind of block what its pieces are, with `TEXT` for the text; `placed` makes a frame of it. A block
+    of another kind is not told in pieces. The methods below that do nothing are those that a wire fills in.
+    """
+
+    def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire] = NOTHING, *, several: bool = False) -> None:
+        self.endpoint = endpoint
+        self.frames: list[Any] = []
+        self.open_blocks: dict[tuple[int, int], OpenBlock] = {}
+        self._deltas = deltas
+        self._counts: dict[Any, int] = {}
+        self._several = several
+
+    # -- what a wire says
+
+    def start(self, event: Event) -> None:
+        """The answer begins."""
+
+    def usage(self, usage: dict[str, Any]) -> None:
+        """What the answer has taken so far."""
+
+    def begin(self, open_block: OpenBlock) -> None:
+        """A block begins."""
+
+    def placed(self, open_block: OpenBlock, delta: Wire) -> tuple[str | None, Wire]:
+        """The frame of what is said of a block: its name and its data."""
+        raise NotImplementedError
+
+    def delta(self, open_block: OpenBlock) -> Wire | None:
+        """What a piece of a block is; None when it is not told in pieces."""
+        return self._deltas.get(open_block.kind)
+
+    def end(self, open_block: OpenBlock) -> None:
+        """A block ends, and all its text has been said."""
+
+    def complete(self, response: dict[str, Any]) -> None:
+        """The answer is whole."""
+        raise NotImplementedError
+
+    def fail(self, error: Error) -> None:
+        """The answer failed."""
+        raise NotImplementedError
+
+    def frame(self, name: str | None, data: str) -> Any:
+        """A frame; those of server-sent events, where a wire has no others."""
+        return Frame(name, data)
+
+    # -- what all do
+
+    def pieces(self, event: Event) -> list[Any]:
+        """The frames of an event that is a piece of a block, as nearly all are. An answer beside the first has none on wires
+        that give one."""
+        choice: int = event.get("choice") or 0
+        if choice and not self._several:
+            return []
+        frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
+        return [] if frame is None else [frame]
+
+    def event(self, event: Event) -> list[Any]:
+        """The frames of any event."""
+        if event["type"] in DELTAS:
+            return self.pieces(event)
+        choice: int = event.get("choice") or 0
+        if choice and not self._several:
+            return []
+        self.take(event, choice)
+        frames, self.frames = self.frames, []
+        return frames
+
+    def take(self, event: Event, choice: int) -> None:
+        """Writes what an event says that is no piece of a block."""
+        match event["type"]:
+            case "message_start":
+                self.start(event)
+            case "usage_update":
+                self.usage(event["usage"])
+            case "block_start":
+                index: int = event["index"]
+                open_block = self.open_blocks[choice, index] = OpenBlock(choice, index, event["block"])
+                self.begin(open_block)
+                self.more(open_block, open_block.block.get("text", ""))
+            case "tool_use_end":
+                self._write_arguments(self.open_blocks.get((choice, event["index"])), event)
+            case "block_stop":
+                ending = self.open_blocks.pop((choice, event["index"]), None)
+                if ending is not None:
+                    ending.block = event["block"]
+                    self._stop(ending)
+            case "message_complete":
+                self.complete(event["response"])
+            case "error":
+                self.fail(event["error"])
+            case _:
+                pass  # what a call is says its block; events of later versions
+
+    def _stop(self, open_block: OpenBlock) -> None:
+        block = open_block.block
+        match block["type"]:
+            case "text" | "thinking" if len(block["text"]) > open_block.sent:
+                self.more(open_block, block["text"][open_block.sent :])
+            case "tool_use":
+                self._write_arguments(open_block, block)
+            case _:
+                pass
+        self.end(open_block)
+
+    def _write_arguments(self, open_block: OpenBlock | None, call: Wire) -> None:
+        if open_block is not None and not open_block.sent:
+            self.more(open_block, self.unsent_arguments(open_block, call))
+
+    def unsent_arguments(self, open_block: OpenBlock, call: Wire) -> str:
+        """The arguments of a call of which nothing has been said, because its source told it when it was whole."""
+        text: str | None = call.get("input_raw")
+        if open_block.kind == FREE:
+            open_block.kind, open_block.template = "tool_use", None
+            return arguments_text(as_arguments(text))
+        if text is None:
+            return "" if open_block.kind == "custom" else arguments_text(call["input"])
+        return text
+
+    def number(self, of: Any = None) -> int:
+        """The next number of what a wire counts."""
+        number = self._counts.get(of, 0)
+        self._counts[of] = number + 1
+        return number
+
+    def put(self, name: str | None, data: Wire) -> None:
+        """Writes a frame."""
+        self.frames.append(self.frame(name, json.dumps(data).decode()))
+
+    def send(self, open_block: OpenBlock, delta: Wire) -> None:
+        """Writes what is said of a block."""
+        name, data = self.placed(open_block, delta)
+        self.put(name, data)
+
+    def more(self, open_block: OpenBlock, text: str) -> None:
+        """Writes more of a block."""
+        if (frame := self.piece(open_block, text)) is not None:
+            self.frames.append(frame)
+
+    def piece(self, open_block: OpenBlock | None, text: str) -> Any:
+        """The frame of a piece of a block; None when it says nothing, or is not told in pieces."""
+        if open_block is None or not text:
+            return None
+        template = open_block.template
+        if template is None:
+            delta = self.delta(open_block)
+            template = []
+            if delta is not None:
+                open_block.name, data = self.placed(open_block, delta)
+                template = json.dumps(data).decode().split(_QUOTED)
+            open_block.template = template
+        if not template:
+            return None
+        open_block.sent += len(text)
+        return self.frame(open_block.name, json.dumps(text).decode().join(template))
+
+
+def model_of(event: Event, endpoint: Endpoint) -> str | None:
+    """The model that gives an answer, as its provider names it; the endpoint's where the event names none."""
+    model: str | None = event.get("model")
+    return (model.partition(":")[2] or model) if model else endpoint.model
+
+
+# ---------------------------------------------------------------------------------------------------- events in turn
+
+MALFORMED: Final = (KeyError, TypeError, AttributeError, IndexError, ValueError, RecursionError)
+"""What it raises to write events that are not those of the schema."""
+
+
+def refuse_event(problem: Exception, event: Any) -> NoReturn:
+    """Raises the error for a stream that cannot be written: the event at hand is malformed, or does not belong where it
+    stands. Events are not checked one by one, only when they fail."""
+    if isinstance(problem, RecursionError):
+        raise too_deep() from None
+    if (found := malformed_event(event)) is not None:
+        raise found from problem
+    message = "the events are not those of one stream: one of them is malformed, or a block goes on that has not begun"
+    raise InvalidRequest(message, path="") from problem
+
+
+DELTAS: Final = frozenset(("text_delta", "thinking_delta", "tool_use_input_delta"))
+_PROSE: Final = frozenset(("text", "thinking"))
+
+
+Encoder = Generator[list[A], StreamEvent | None, None]
+"""Give it events, and None at the end; it gives the frames that each event completes."""
+
+
+def encoded(writer: Writer, places: str = "") -> "Encoder[Any]":
+    """An encoder by the frames of each event, with one block of an answer after another in each of the `places` of the wire
+    (`InTurn`). An event that is malformed is refused by its type and place."""
+    turns = InTurn(places)
+    due: Any = None
+    event: Any = yield []
+    try:
+        while event is not None:
+            due = event
+            if event["type"] in DELTAS and not turns.waiting:
+                event = yield writer.pieces(event)
+                continue
+            written: list[Any] = []
+            for due in turns.due(data_of(event)):
+                written += writer.event(due)
+            event = yield written
+    except MALFORMED as problem:
+        refuse_event(problem, due)
+
+
+class InTurn:
+    """When events are due on a wire with fewer places than an answer has blocks. Blocks of other wires may interleave: what
+    belongs to a later one waits until the one before it in its place has ended. While nothing is `waiting`, deltas need not
+    be asked for: they are due when they come.
+
+    `places` says what has one place in the wire: `all` blocks, the `prose` (texts and reasoning), or each `kind` of prose.
+    """
+
+    __slots__ = ("_begun", "_places", "waiting")
+
+    def __init__(self, places: str) -> None:
+        self._places = places
+        self._begun: dict[tuple[int, str], int] = {}
+        self.waiting: dict[tuple[int, int], list[Event]] = {}
+
+    def due(self, event: Event) -> list[Event]:
+        """The events that are due when this one comes."""
+        kind = event["type"]
+        place: tuple[int, int] = (event.get("choice") or 0, event.get("index", -1))
+        if place in self.waiting:
+            self.waiting[place].append(event)
+            return []
+        if kind == "block_start":
+            lane = self._lane(event)
+            if lane[1]:
+                if lane in self._begun:
+                    self.waiting[place] = [event]
+                    return []
+                self._begun[lane] = place[1]
+        elif kind == "block_stop":
+            # a block may end as one of another type
+            lanes = [lane for lane, index in self._begun.items() if lane[0] == place[0] and index == place[1]]
+            if lanes:
+                del self._begun[lanes[0]]
+                return [event, *self._released(lanes[0])]
+        elif kind == "error":
+            held = [waiting for events in self.waiting.values() for waiting in events]
+            self.waiting.clear()
+            return [*held, event]
+        return [event]
+
+    def _lane(self, start: Event) -> tuple[int, str]:
+        """The place of a block that begins; an empty word where it needs none."""
+        kind: str = start["block"]["type"]
+        word = "all" if self._places == "all" else "" if kind not in _PROSE else self._places
+        return (start.get("choice") or 0, kind if word == "kind" else word)
+
+    def _released(self, lane: tuple[int, str]) -> list[Event]:
+        released: list[Event] = []
+        for place, held in list(self.waiting.items()):
+            if self._lane(held[0]) == lane:
+                released += self.waiting.pop(place)
+                if held[-1]["type"] != "block_stop":
+                    self._begun[lane] = place[1]
+                    break
+        return released

@@ -1,0 +1,169 @@
+"""
+What an answer took, both ways.
+
+The contract counts tokens in disjoint buckets; wires count them in their own ways. A wire has a table of the places in which
+each bucket is counted (`Counts`).
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from interlingua.adapters._engine.items import report_not_written
+from interlingua.adapters._engine.kit import Wire
+from interlingua.adapters._requests.members import whole
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss
+
+Usage = dict[str, Any]
+
+_BUCKETS: Final = (
+    "input_tokens",
+    "output_tokens",
+    "cached_input_tokens",
+    "cache_creation_input_tokens",
+    "cache_creation_1h_input_tokens",
+    "reasoning_tokens",
+)
+_OF_THE_PROMPT: Final = ("cached_input_tokens", "cache_creation_input_tokens")
+_COUNTED: Final = frozenset((*_BUCKETS, "cost_usd", "pricing_version", "latency_ms", "raw"))
+"""The members of a usage that are counted, or that are none of the provider's."""
+TOTAL: Final = "total"
+"""The bucket of a place that counts the tokens of prompt and answer; it is written only."""
+MORE: Final = "more"
+"""That of a place that counts further tokens of the prompt; it is read only."""
+REST: Final = "rest"
+"""That of a place beside the one of what went to a cache for an hour: it counts what went there for less, and is written only."""
+
+# ---------------------------------------------------------------------------------------------- places
+
+ALWAYS: Final = "always"
+FILLED: Final = "filled"
+READ: Final = "read"
+
+
+class Place(NamedTuple):
+    """Where a bucket is counted: a member of the wire's usage, or a `part` of that object. It is written `ALWAYS`, where it holds
+    more than nothing (`FILLED`), or never (`READ`)."""
+
+    bucket: str
+    name: str
+    part: str = ""
+    written: str = FILLED
+
+
+def count(value: Any) -> int | None:
+    """A number of tokens, which some write as 10.0 or as a text; None for what is none."""
+    if value is None:
+        return None
+    if type(value) is not int:
+        value = int(value) if type(value) is str and value.isdecimal() and len(value) < 20 else whole(value)
+    return value if value is not None and value >= 0 else None
+
+
+def not_for_an_hour(usage: Mapping[str, Any]) -> int:
+    """What went to a cache for less than an hour."""
+    created: int = usage.get("cache_creation_input_tokens") or 0
+    return max(created - (usage.get("cache_creation_1h_input_tokens") or 0), 0)
+
+
+class Counts:
+    """How a wire counts. Of several places of one bucket the first is read that holds more than nothing, and is not contradicted.
+
+    `with_cache`: the prompt of the wire holds what was read from a cache and written to it. `beside`: its output does not hold
+    the reasoning; the name of a switch of dialects stands for what that says, and where it says nothing, the total tells.
+    `uncounted` are the buckets that it does not count apart.
+    """
+
+    def __init__(
+        self, *places: Place, with_cache: bool = False, beside: bool | str = False, uncounted: tuple[str, ...] = ()
+    ) -> None:
+        self.places = [place for place in places if place.written != READ and place.bucket not in (MORE, REST)]
+        self.rest = next((place for place in places if place.bucket == REST), None)
+        self.sources = [(place.bucket, place.name, place.part) for place in places if place.bucket not in (TOTAL, REST)]
+        self.with_cache = with_cache
+        self.beside = beside is True
+        self.switch = beside if isinstance(beside, str) else ""
+        self.uncounted = uncounted
+
+    # ------------------------------------------------------------------------------------------ from the wire
+
+    def read(self, wire: Wire, endpoint: Endpoint) -> Usage:
+        """The usage in disjoint buckets, with the wire's own object as `raw`. A count that another one contradicts is taken as 0
+        and not as negative."""
+        usage: Usage = {"input_tokens": 0, "output_tokens": 0}
+        for bucket, name, part in self.sources:
+            value = wire.get(name)
+            if value is None:
+                continue
+            if part:
+                value = value.get(part) if type(value) is dict else None
+            if type(value) is not int or value < 0:
+                value = count(value)
+            if value is not None and not usage.get(bucket):
+                usage[bucket] = value
+        prompt, output = usage["input_tokens"] + usage.pop(MORE, 0), usage["output_tokens"]
+        if reasoning := usage.get("reasoning_tokens"):
+            beside: bool | None = endpoint.dialect.get(self.switch) if self.switch else self.beside
+            if beside or (beside is None and wire.get("total_tokens") == prompt + output + reasoning):
+                usage["output_tokens"] = output + reasoning
+            elif reasoning > output:
+                usage["reasoning_tokens"] = output
+        if self.with_cache:
+            cached, created = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
+            usage["input_tokens"] = max(prompt - cached - created, 0)
+        usage["raw"] = wire
+        return usage
+
+    # ------------------------------------------------------------------------------------------ to the wire
+
+    def write(self, usage: Usage, endpoint: Endpoint, *, same_origin: bool) -> Wire:
+        """Usage as the wire counts it; the provider's own object, where it counts the same still: an edit may have changed the
+        counts."""
+        raw: Any = usage.get("raw")
+        if same_origin and type(raw) is dict and _are_alike(self.read(raw, endpoint), usage):
+            as_it_came: Wire = raw
+            return as_it_came
+        prompt, output = usage.get("input_tokens") or 0, usage.get("output_tokens") or 0
+        prompt += (usage.get("cached_input_tokens") or 0) + (usage.get("cache_creation_input_tokens") or 0)
+        counts = {**usage, TOTAL: prompt + output}
+        if self.with_cache:
+            counts["input_tokens"] = prompt
+        if endpoint.dialect.get(self.switch) if self.switch else self.beside:
+            counts["output_tokens"] = max(output - (usage.get("reasoning_tokens") or 0), 0)
+        wire: Wire = {}
+        for bucket, name, part, written in self.places:
+            value = counts.get(bucket) or 0
+            if value or written == ALWAYS:
+                if part:
+                    wire.setdefault(name, {})[part] = value
+                else:
+                    wire[name] = value
+        if self.rest is not None and usage.get("cache_creation_1h_input_tokens"):
+            wire[self.rest.name][self.rest.part] = not_for_an_hour(usage)
+        return wire
+
+    def report(self, usage: Usage, written: Any, loss: Loss) -> None:
+        """Reports the buckets that the wire does not count apart, and what it tells instead; of counts as they came nothing is
+        lost."""
+        if not _COUNTED.issuperset(usage):
+            report_not_written(usage, _COUNTED, loss, ("usage",))
+        if written is usage.get("raw"):
+            return
+        prompt = 0
+        for bucket in self.uncounted:
+            if usage.get(bucket):
+                message = "the wire does not count these tokens apart"
+                loss.drop(("usage", bucket), "unsupported_field", "weakened", message)
+                if bucket in _OF_THE_PROMPT:
+                    prompt += usage[bucket]
+        if prompt:
+            message = "the wire counts cached tokens among those of the prompt"
+            everything = usage["input_tokens"] + prompt
+            loss.replace(("usage", "input_tokens"), everything, "unsupported_field", "weakened", message)
+
+
+def _are_alike(known: Usage, usage: Usage) -> bool:
+    for bucket in _BUCKETS:  # noqa: SIM110 a generator costs more than what it asks
+        if (known.get(bucket) or 0) != (usage.get(bucket) or 0):
+            return False
+    return True

@@ -1,0 +1,234 @@
+"""
+Calls of tools, both ways: by which id they are known, and with what a tool is called. Rows of all wires consist of these members.
+
+Arguments are an object on some wires. On others they are what the model wrote: a text that should be one. That text is kept where
+we would write it otherwise, and a text that is no object stays `input_raw`. A call with free text is one with a single text
+argument where a wire knows functions alone (spec/2-requests.md#free-text-tools).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from interlingua.adapters._engine.items import Member, Row, read_item
+from interlingua.adapters._engine.kit import NOTHING, arguments_text, is_bare, keep_spelling, parse_arguments
+from interlingua.adapters._engine.reading import Reading
+from interlingua.canonical.loss import Loss, Path
+
+Block = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------------- ids
+
+
+def _write_id(block: Block, writing: Any, _: Path) -> Any:
+    return writing.call_id(block, writing.state_of(block))
+
+
+Write = Callable[[Block, Any, Path], Any]
+
+
+def call_id(wire: str = "id", write: Write = _write_id, *, always: bool = False, needed: bool = False) -> Member:
+    """The id of a call, as its provider gave it."""
+
+    def read(raw: Any, block: Block, reading: Reading) -> None:
+        if type(raw) is not str:
+            raise TypeError(wire)
+        block.setdefault("provider_state", reading.state())["id"] = raw
+
+    return Member(wire, ("id",), read, write, always=always, needed=needed)
+
+
+def read_call(row: Row, wire: Any, reading: Reading, canonical: str = "", kind: str = "", **members: Any) -> Block:
+    """A call by its row; `canonical` is its id when it has one already, `kind` what it is known as instead of its name, `members`
+    are further ones that it has.
+
+    Raises TypeError or KeyError for what is no call.
+    """
+    block = read_item(row, wire, {"type": "tool_use", "input": {}, **members}, reading)
+    state: Mapping[str, Any] = block.get("provider_state") or NOTHING
+    block["id"] = canonical or reading.call(state.get("id") or None, kind or block["name"])
+    return block
+
+
+def plain_call(
+    wire_id: Any, name: Any, given: Any, kind: type, reading: Reading, canonical: str = "", known_as: str = ""
+) -> Block | None:
+    """A call as nearly all are: an id, a name, and arguments of the `kind` that the wire has; None for any other."""
+    if type(wire_id) is not str or type(name) is not str or not name or type(given) is not kind:
+        return None
+    block: Block = {
+        "type": "tool_use",
+        "id": canonical or reading.call(wire_id or None, known_as or name),
+        "name": name,
+        "input": given,
+        "provider_state": reading.state(id=wire_id),
+    }
+    if type(given) is str:
+        read_text(given, block)
+    return block
+
+
+def is_plain(block: Block) -> bool:
+    """Whether a call holds an id, a name and an object alone, and its provider nothing but an id."""
+    state: Block | None = block.get("provider_state")
+    return len(block) == 4 if state is None else len(block) == 5 and is_bare(state)
+
+
+def result_id(wire: str) -> Member:
+    """The id of the call that a result answers; it is kept where no call has it."""
+
+    def read(raw: Any, block: Block, reading: Reading) -> None:
+        if type(raw) is not str:
+            raise TypeError(wire)
+        block["tool_use_id"], unknown = reading.result(raw)
+        if unknown is not None:
+            block["provider_state"] = reading.state(id=unknown)
+
+    return Member(wire, ("tool_use_id",), read, lambda block, writing, _: writing.result_id(block), needed=True)
+
+
+# ---------------------------------------------------------------------------------------------------- arguments that are an object
+
+Other = Callable[[Any, Block, Any], None]
+
+
+def _refuse(raw: Any, block: Block, reading: Reading) -> None:
+    raise TypeError("arguments")
+
+
+def arguments(wire: str, other: Other = _refuse) -> Member:
+    """The arguments of a call as an object; `other` reads what is none."""
+
+    def read(raw: Any, block: Block, reading: Reading) -> None:
+        other(raw, block, reading)
+        reading.unusual = True
+
+    member = Member(wire, _SAID, read, lambda block, writing, path: object_of(block, writing.loss, path), always=True)
+    member.plain = dict
+    return member
+
+
+_SAID: Final = ("input", "input_raw", "kind")
+
+
+def object_of(block: Block, loss: Loss, path: Path) -> Any:
+    """The arguments of a call as an object, for wires that take nothing else."""
+    if block.get("kind", "function") != "function":
+        return _free_text_as_object(block.get("input_raw"), loss, path)
+    if "input_raw" in block:
+        message = "the wire takes a JSON object as arguments"
+        loss.drop((*path, "input_raw"), "arguments_invalid", "lost", message)
+    return block["input"]
+
+
+# ---------------------------------------------------------------------------------------------------- arguments that are a text
+
+_NONE: Final = ("", "null")
+"""What models write for a call without arguments."""
+
+
+def argument_text(wire: str = "arguments") -> Member:
+    """The arguments of a call as the text that the model wrote; some clients send an object in its place."""
+
+    def read(raw: Any, block: Block, reading: Reading) -> None:
+        if type(raw) is dict:
+            block["input"] = raw
+            reading.unusual = True
+        elif type(raw) is str:
+            read_text(raw, block)
+        else:
+            raise TypeError(wire)
+
+    return Member(wire, _SAID, read, text_of, always=True)
+
+
+def read_text(text: str, block: Block) -> None:
+    """Reads an argument text into `input`, parsed once. A text that we would not write so is kept in the state of the call,
+    which it has."""
+    value = parse_arguments(text)
+    block["input"] = value or {}
+    if value is not None:
+        if arguments_text(value) != text:
+            keep_spelling(block["provider_state"], _TEXT, text)
+    elif text.strip() in _NONE:
+        keep_spelling(block["provider_state"], _TEXT, text)
+    else:
+        block["input_raw"] = text
+
+
+_TEXT: Final = "arguments"
+"""Spelling of a call: its argument text."""
+
+
+def text_of(block: Block, writing: Any, path: Path) -> str:
+    """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
+    raw: str | None = block.get("input_raw")
+    if block.get("kind") == "custom":
+        written = arguments_text(_free_text_as_object(raw, writing.loss, path))
+    elif raw is not None:
+        _report_raw(block, raw, path, writing.loss)
+        return raw
+    else:
+        written = arguments_text(block["input"])
+    text = writing.encoding_of(block).get(_TEXT)
+    return text if text is not None and _is_same(text, written) else written
+
+
+def _is_same(text: str, written: str) -> bool:
+    """Whether a kept text still says what the call says; the conversation may have been edited."""
+    if text.strip() in _NONE:
+        return written == "{}"
+    parsed = parse_arguments(text)
+    return parsed is not None and arguments_text(parsed) == written
+
+
+def _report_raw(block: Block, raw: str, path: Path, loss: Loss) -> None:
+    parsed = {} if raw.strip() in _NONE else parse_arguments(raw)
+    message = "the argument text is what the model sees"
+    if parsed is not None:
+        loss.drop((*path, "input_raw"), "arguments_invalid", "representation", message)
+    if block["input"] != (parsed or {}):
+        loss.replace((*path, "input"), parsed or {}, "arguments_invalid", "representation", message)
+
+
+# ---------------------------------------------------------------------------------------------------- free text
+
+ARGUMENT: Final = "input"
+"""The one argument of a function that stands for a tool which takes free text."""
+
+
+def as_arguments(text: str | None) -> dict[str, Any]:
+    """The text as the one argument."""
+    return {ARGUMENT: text or ""}
+
+
+def _free_text_as_object(text: str | None, loss: Loss, path: Path) -> dict[str, Any]:
+    """The arguments that the text of a free-text call travels as."""
+    said = as_arguments(text)
+    message = "a free-text call travels as a call with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
+    loss.replace((*path, "input"), said, "custom_tool", "representation", message)
+    if text is not None:
+        loss.drop((*path, "input_raw"), "custom_tool", "representation", message)
+    return said
+
+
+def free_text(wire: str = "input") -> Member:
+    """The text of a free-text call."""
+
+    def read(raw: Any, block: Block, _: Reading) -> None:
+        if type(raw) is not str:
+            raise TypeError(wire)
+        block["kind"], block["input"], block["input_raw"] = "custom", {}, raw
+
+    return Member(wire, _SAID, read, _write_free_text, needed=True)
+
+
+def _write_free_text(block: Block, writing: Any, path: Path) -> str:
+    if block["input"]:
+        message = "a free-text call has no arguments beside its text"
+        writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)
+    text: str | None = block.get("input_raw")
+    if text is None:
+        message = "the wire demands a text"
+        writing.loss.replace((*path, "input_raw"), "", "required_default", "representation", message)
+    return text or ""

@@ -1,0 +1,201 @@
+"""
+Tools and the choice among them: what all wires do alike.
+
+A wire says by rows how a function is read and written, which words it has for a choice, and in which dialect its schemas are.
+A tool that takes free text is a function where a wire has functions alone. A tool that its provider defines is kept whole: it
+goes back as it came, and to nobody else.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, Final, TypeVar
+
+from interlingua.adapters._content.calls import ARGUMENT
+from interlingua.adapters._content.web_search import with_native_search
+from interlingua.adapters._engine.items import same, text
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    PROVIDER_TOOL_MEMBERS,
+    Wire,
+    report_foreign_state,
+    report_replayable_state,
+    report_unknown,
+)
+from interlingua.adapters._engine.writing import Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Tool = dict[str, Any]
+Choice = Mapping[str, Any]
+W = TypeVar("W", bound=Writing)
+Of = list[tuple[int, ...]]
+"""For each definition on the wire, the positions of the canonical tools for which it stands: one, but for a set of tools."""
+
+BESIDE: Final = ("kind", "side_effects", "requires_workspace")
+"""What a tool says of itself and not to its model."""
+DESCRIPTION: Final = text("description", "description")
+PARAMETERS: Final = same("parameters", "input_schema", dict)
+STRICT: Final = same("strict", "strict", bool)
+GRAMMAR: Final = same("format", "format", dict)
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def of_provider(definition: Wire, endpoint: Endpoint, *names: Any) -> Tool:
+    """A tool that a provider defines, kept whole; it goes by the first of these names that is one."""
+    name = next((name for name in names if type(name) is str and name), "tool")
+    return {"kind": "provider", "name": name, "adapter": endpoint.adapter, "definition": definition}
+
+
+def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
+    """What stands in the place of a function and is none, kept whole."""
+    inner: Any = tool.get("function") or tool.get("custom")
+    named = inner.get("name") if type(inner) is dict else None
+    return of_provider(tool, endpoint, named, tool.get("name"), tool.get("type"))
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def write_tools(
+    request: Mapping[str, Any],
+    writing: W,
+    write: Callable[[Tool, W, Path], Wire | None],
+    read: Callable[[Wire, W], Tool | None],
+    offered: Collection[str] | None = None,
+) -> tuple[list[Wire], Of]:
+    """What is written of the tools of a request, and of which; nothing where the model takes none, which is reported.
+
+    `write` writes a function, or a tool that takes free text where the wire has these; `read` reads the definition of a
+    provider's tool, and gives None for one that is no tool of this provider. Where a wire cannot name what may be called,
+    those alone are `offered`.
+    """
+    wires: list[Wire] = []
+    of: Of = []
+    taken = not writing.refuses("tools")
+    tools = with_native_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
+    for position, tool in enumerate(tools):
+        path: Path = ("tools", position)
+        kind = tool.get("kind") or "function"
+        wire: Wire | None = None
+        if not taken:
+            writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")
+        elif offered is not None and tool["name"] not in offered:
+            message = "the wire cannot name a tool: only those are offered that may be called"
+            writing.loss.drop(path, "tool_choice", "weakened", message)
+        elif kind == "provider":
+            wire = _definition_to_wire(tool, path, writing, read)
+        elif kind == "custom" and writing.folds_custom:
+            wire = write(tool_as_function(tool, writing.loss, path), writing, path)
+        else:
+            wire = write(tool, writing, path)
+        if wire is not None:
+            wires.append(wire)
+            of.append((position,))
+    return wires, of
+
+
+def tool_as_function(tool: dict[str, Any], loss: Loss, path: Path) -> dict[str, Any]:
+    """The function that a free-text tool travels as. The model is told the grammar of the text, and nothing enforces it."""
+    argument = {"type": "string"}
+    if (grammar := _grammar(tool.get("format"))) is not None:
+        argument["description"] = grammar
+    schema = {"type": "object", "properties": {ARGUMENT: argument}, "required": [ARGUMENT]}
+    message = "a free-text tool travels as a function with one text argument"
+    loss.replace((*path, "kind"), "function", "custom_tool", "representation", message)
+    loss.replace((*path, "input_schema"), schema, "custom_tool", "representation", message)
+    for name, idle in (("format", {"type": "text"}), ("strict", False)):
+        value = tool.get(name)
+        if value is not None:
+            severity = "representation" if value == idle else "weakened"
+            loss.drop((*path, name), "custom_tool", severity, f"nothing enforces the {name} of a free-text tool here")
+    kept = {name: value for name, value in tool.items() if name not in ("kind", "format", "strict")}
+    return kept | {"input_schema": schema}
+
+
+def _grammar(wanted: Any) -> str | None:
+    """What a model is told of the grammar of a text; None where there is none, or none that can be read."""
+    match wanted:
+        case {"type": "grammar", "grammar": {"syntax": str(syntax), "definition": str(definition)}}:
+            pass
+        case {"type": "grammar", "syntax": str(syntax), "definition": str(definition)}:
+            pass
+        case _:
+            return None
+    return f"A text of this {syntax} grammar:\n{definition}"
+
+
+def refuse_second(name: str, before: set[str], writing: Writing, path: Path) -> None:
+    """Raises `InvalidRequest` for a tool with the name of one `before`, unless they came so."""
+    if name in before and not writing.had_twice(name):
+        raise InvalidRequest("two tools have one name; give each its own", path=pointer((*path, "name")))
+    before.add(name)
+
+
+def _definition_to_wire(tool: Tool, path: Path, writing: W, read: Callable[[Wire, W], Tool | None]) -> Wire | None:
+    """A tool that a provider defines: verbatim where it comes from, nowhere else."""
+    definition: Any = tool.get("definition")
+    same_origin = tool.get("adapter") == writing.endpoint.adapter and type(definition) is dict
+    seen = read(definition, writing) if same_origin else None
+    if seen is None:
+        writing.loss.drop(path, "provider_tool", "lost", "a tool of another provider cannot be offered here")
+        return None
+    if seen.get("kind") != "provider":
+        message = "the tool is read back as what its definition says"
+        writing.loss.replace(path, seen, "unsupported_value", "representation", message)
+        return definition
+    for member in ("name", "definition"):
+        if seen[member] != tool[member]:
+            message = "the definition says what the tool is"
+            writing.loss.replace((*path, member), seen[member], "name_rewritten", "representation", message)
+    report_replayable_state(writing.state_of(tool), writing.loss, path, fields=True)
+    report_foreign_state(tool, writing.endpoint, writing.loss, path)
+    for name in ("description", "input_schema", "strict", "format"):
+        if tool.get(name) is not None:
+            message = "the definition of a provider's tool says it all"
+            writing.loss.drop((*path, name), "unsupported_field", "weakened", message)
+    if tool.get("cache") is not None and not writing.marks_definitions:
+        message = "the definition itself says how it is cached"
+        writing.loss.drop((*path, "cache"), "cache_hint", "weakened", message)
+    report_unknown(tool, PROVIDER_TOOL_MEMBERS, writing.loss, path)
+    return seen["definition"]
+
+
+# ---------------------------------------------------------------------------------------------------- choice
+
+
+def may_be_called(request: Mapping[str, Any]) -> set[str]:
+    """The names of the tools that a choice allows; all of them where it allows none that there is."""
+    names = {tool["name"] for tool in request["tools"]}
+    choice: Choice = request.get("tool_choice") or NOTHING
+    match choice.get("type"):
+        case "tool":
+            return names & {choice.get("name")} or names
+        case "allowed":
+            return names & {*(choice.get("names") or ())} or names
+        case _:
+            return names
+
+
+def report_unmade(choice: Choice, loss: Loss, code: str, message: str) -> None:
+    """Reports that a choice cannot be made."""
+    severity = "representation" if choice["type"] in ("auto", "none") else "weakened"
+    loss.drop(("tool_choice",), code, severity, message)
+
+
+def report_toolless(choice: Choice, loss: Loss) -> None:
+    """Reports a choice beside which there are no tools."""
+    report_unmade(choice, loss, "combination", "there are no tools to choose from")
+
+
+def report_idle(choice: Choice, used: Collection[str], loss: Loss) -> None:
+    """Reports the members of a choice that are not `used`."""
+    for name, value in choice.items():
+        if name not in _CHOICE:
+            loss.drop(("tool_choice", name), "unknown_field", "lost", "a member that this version does not know")
+        elif name != "type" and name not in used and value is not None and not (name == "kind" and value == "function"):
+            message = "this way of choosing has no such member"
+            loss.drop(("tool_choice", name), "tool_choice", "representation", message)
+
+
+_CHOICE: Final = frozenset(("type", "name", "names", "mode", "kind"))

@@ -1,0 +1,164 @@
+"""
+What of a request is still as it was read from this wire (spec/2-requests.md#edited).
+
+What was not edited goes back as it came, whatever rule of the wire or of the model it breaks: the provider is its judge. What
+an edit made is repaired, and reported, as in a request of any other origin. To tell the two apart, a reader keeps in the
+`encoding` of the request its members as they were `read`, and `true` for what else a rule may be about (`_FACTS`).
+
+A rule names the members that it is about, and asks whether they are as they were read: then it does not apply.
+Why: spec/decisions/0022-edits-are-held-to-the-rules.md.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from interlingua.adapters._engine.kit import NOTHING
+from interlingua.canonical.endpoint import Endpoint
+
+Request = dict[str, Any]
+Item = dict[str, Any]
+
+_APART: Final = frozenset(("messages", "system", "tools", "options", "stream", "loss_policy", "provider_state"))
+"""Members that are not kept: content, and what no rule of a model is about."""
+PREFILL: Final = "prefill"
+"""The conversation ends in a turn of the assistant, which the model is to continue."""
+JSON_UNMENTIONED: Final = "json_unsaid"
+"""JSON is asked for where the provider demands that the word is said, and it is not said."""
+MARKS: Final = "marks"
+"""There are marks for the cache."""
+TOOLS: Final = "tools"
+"""There are tools."""
+STRICT: Final = "strict"
+"""There is a tool whose schema is to be enforced."""
+RESULT_MEDIA: Final = "result_media"
+"""There are media in results of tools."""
+DETAIL: Final = "detail"
+"""It is said of a medium how closely to look at it."""
+TOOLLESS: Final = "toolless"
+"""There are calls, and no tools."""
+_MEDIA: Final = frozenset(("image", "audio", "video", "document"))
+_FACTS: Final = frozenset((TOOLS, TOOLLESS, STRICT, PREFILL, JSON_UNMENTIONED, MARKS, RESULT_MEDIA, DETAIL, *_MEDIA))
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def keep_read(request: Request, encoding: dict[str, Any], facts: Sequence[str] = (), *, empty: bool = False) -> None:
+    """Keeps in the form of a request that was just read what its members said, before anybody can edit them.
+
+    `facts` are those that the reader knows already. `empty`: there is nothing to answer, which goes back while the same speak.
+    """
+    read: dict[str, Any] = {}
+    for name, value in request.items():
+        if name not in _APART:
+            read[name] = _copy(value) if type(value) is dict or type(value) is list else value
+    for fact in facts:
+        read[fact] = True
+    if empty:
+        read["messages"] = _value(request, "messages")
+    if "cache" in request:
+        read[MARKS] = True
+    tools: list[Item] | None = request.get("tools")
+    if tools:
+        read[TOOLS] = True
+        for tool in tools:
+            if tool.get("strict"):
+                read[STRICT] = True
+                break
+    messages: list[Item] = request["messages"]
+    if messages and messages[-1]["role"] == "assistant":
+        read[PREFILL] = True
+    for message in messages:
+        for block in message["content"]:
+            kind: str = block["type"]
+            if kind == "text" or kind == "tool_use":
+                continue
+            if kind in _MEDIA:
+                _keep_medium(block, read)
+            elif kind == "tool_result":
+                for part in block["content"]:
+                    if part["type"] != "text" and part["type"] in _MEDIA:
+                        read[RESULT_MEDIA] = True
+                        _keep_medium(part, read)
+    encoding["read"] = read
+
+
+def _keep_medium(block: Item, read: dict[str, Any]) -> None:
+    read[block["type"]] = True
+    if "detail" in block:
+        read[DETAIL] = True
+
+
+def _copy(value: Any) -> Any:
+    """A copy, for callers edit in place."""
+    if type(value) is dict:
+        return {name: _copy(item) for name, item in value.items()}
+    return [_copy(item) for item in value] if type(value) is list else value
+
+
+def note(item: Item, oddity: str, state: Callable[[], dict[str, Any]], value: Any = True) -> None:
+    """Notes an oddity of an item that was just read, in its `encoding`; the value may tell in which place it is one. `state`
+    makes a provider state."""
+    if "provider_state" not in item:
+        item["provider_state"] = state()
+    item["provider_state"].setdefault("encoding", {})[oddity] = value
+
+
+def _value(request: Request, member: str) -> Any:
+    """What a request says; of messages, who speaks."""
+    return [message["role"] for message in request["messages"]] if member == "messages" else request.get(member)
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+class AsRead:
+    """A request beside what was kept of it when it was read; of one that was read elsewhere nothing is as read.
+
+    `same_origin`: it was read from this wire; `encoding`: how it was spelt. `same_model`: and it goes to the model that it was
+    written for.
+    """
+
+    __slots__ = ("_read", "_request", "_was_kept", "encoding", "same_model", "same_origin")
+
+    def __init__(self, request: Request, endpoint: Endpoint) -> None:
+        state: dict[str, Any] | None = request.get("provider_state")
+        self._request = request
+        self._was_kept = False
+        self._read: Mapping[str, Any] = NOTHING
+        self.same_origin = self.same_model = state is not None and endpoint.owns(state)
+        self.encoding: Mapping[str, Any] = NOTHING
+        encoding: Any = state.get("encoding") if state is not None and self.same_origin else None
+        if type(encoding) is not dict:
+            return
+        self.encoding = encoding
+        read = encoding.get("read")
+        if type(read) is dict:
+            self._read, self._was_kept = read, True
+            asked: Any = read.get("model")
+            model = endpoint.model or _bare(request.get("model"))
+            self.same_model = type(asked) is not str or model in (None, asked, _bare(asked))
+
+    def same(self, *members: str) -> bool:
+        """Whether members say what they said when they were read, or said nothing then as now: no rule is held against
+        them. The name of a fact asks whether it was so when the request was read."""
+        if not self._was_kept:
+            return False
+        for member in members:
+            read = self._read.get(member)
+            if member in _FACTS:
+                if read is not True:
+                    return False
+            elif read != _value(self._request, member):
+                return False
+        return True
+
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written: nothing that is known of the
+        model is held against them."""
+        return self.same_model and self.same(*members)
+
+
+def _bare(model: str | None) -> str | None:
+    """The wire's name of a canonical model id."""
+    return (model.partition(":")[2] or model) if model else None

@@ -1,0 +1,518 @@
+"""
+Items of a wire both ways, by rows: parts, calls, tools, messages.
+
+A wire says once of each member of an item how it is read and how it is written. How the item was spelt is no matter of a row:
+what is written otherwise than it came is put back by comparison (`_engine.verbatim`), and a reader is told here what may be so.
+
+- A member that no row names is kept for this wire alone (`fields`), and so is an unreadable value of one that is `soft`.
+- A canonical member that no row covers is a loss by construction; what it is called and how grave it is stands in `_UNSAID`.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, Protocol
+
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Wire,
+    report_lost_state,
+    report_replayable_state,
+    severity_of,
+    within,
+)
+from interlingua.adapters._engine.spelling import Spellings, imprint
+from interlingua.adapters._engine.writing import Writing
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Item = dict[str, Any]
+
+_EVERYWHERE: Final = frozenset(("type", "critical", "provider_state"))
+"""Canonical members that are no matter of a row."""
+ABSENT: Final = object()
+"""Nothing is said: the member is not written."""
+
+
+class Reading(Protocol):
+    """What every reader carries."""
+
+    endpoint: Endpoint
+    unusual: bool
+    """Whether something may be written otherwise than it came."""
+
+
+class Member:
+    """A member of a wire's item.
+
+    `covers` names the canonical members that it says. `read` takes the value into the item, and raises TypeError or KeyError
+    for one that it does not understand. `write` gives the value, fitted and reported, or `ABSENT`.
+    `usual` tells whether a value is written as it came; without it, all are that are understood.
+    `always`: the wire has the member always.
+    `needed`: without a value there is no such item. `soft`: a value that is not understood says nothing; it is kept.
+    `null`: null is a value like any other.
+    """
+
+    __slots__ = (
+        "alone", "always", "covers", "empty", "kind", "name", "needed", "null", "optional", "plain", "read", "row", "canonical_name",
+        "soft", "usual", "write",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        name: str,
+        covers: tuple[str, ...],
+        read: Callable[[Any, Item, Any], None],
+        write: Callable[[Item, Any, Path], Any],
+        usual: Callable[[Any], bool] | None = None,
+        *,
+        always: bool = False,
+        needed: bool = False,
+        soft: bool = False,
+        null: bool = False,
+    ) -> None:
+        self.name = name
+        self.covers = covers
+        self.read = read
+        self.write = write
+        self.usual = usual
+        self.always = always
+        self.needed = needed
+        self.soft = soft
+        self.null = null
+        self.kind: type | None = None  # of a value that is the same on both sides
+        self.plain: type | None = None  # of one that is read so, however it is written
+        self.empty = True  # an empty value is plain, too
+        self.canonical_name = covers[0] if covers else ""
+        self.row: Row | None = None  # of a value that is an object
+        self.alone = ""  # the one member of that object that may stand for it
+        self.optional = False  # that object stands only where it holds something
+
+
+class Mark(Protocol):
+    """The mark for the cache that an item of a wire may carry, beside its members."""
+
+    def read(self, fields: Item, item: Item, encoding: Item, reading: Any) -> None:
+        """Takes a readable mark out of the members that no row names, and notes in `encoding` how it was spelt."""
+
+    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Any) -> None:
+        """Puts the mark on the item, or reports that it has no place; `path` is that of the mark."""
+
+
+class Row:
+    """What an item of a wire consists of: members with a fixed value (`tag`), which may say nothing when they are read, those
+    that say something, and a mark for the cache. `beside` names canonical members that are said or reported elsewhere;
+    `signed`: a member says the signature of the item's state. `excludes` are names that no other member has beside these.
+
+    Its plain shape, which most items have, follows from that: the tag, and members that are the same on both sides (`plain`:
+    names on the wire and in the item, type, whether it may be empty, whether it must be there), perhaps inside of an object.
+    """
+
+    __slots__ = ("canonical", "mark", "members", "named", "object", "plain", "signed", "tag", "wire")
+
+    def __init__(
+        self,
+        tag: Mapping[str, Any],
+        *members: Member,
+        mark: Mark | None = None,
+        beside: tuple[str, ...] = (),
+        signed: bool = False,
+        excludes: frozenset[str] = frozenset(),
+    ) -> None:
+        self.tag = dict(tag)
+        self.signed = signed
+        self.members = members
+        self.mark = mark
+        self.named = frozenset((*tag, *(member.name for member in members)))
+        self.wire = self.named | excludes
+        covered = {name for member in members for name in member.covers}
+        marks = () if mark is None else ("cache",)
+        self.canonical = frozenset((*_EVERYWHERE, *covered, *marks, *beside))
+        objects = [member for member in members if member.row is not None]
+        self.object = objects[0].name if objects else ""
+        shape = members if objects == [] else ()
+        beyond: list[Member] = []  # members that the plain shape does not have
+        if len(objects) == 1 and objects[0].row is not None and not objects[0].row.tag:
+            shape = objects[0].row.members
+            beyond = [member for member in members if member.row is None]
+        beyond += [member for member in shape if member.plain is None]
+        self.plain: tuple[tuple[str, str, type, bool, bool], ...] = ()
+        if not any(member.needed or member.always for member in beyond):
+            self.plain = tuple(
+                (member.name, member.canonical_name, member.plain, member.empty, member.needed or member.always)
+                for member in shape
+                if member.plain is not None
+            )
+
+
+def inside(name: str, row: Row, alone: str = "", *, optional: bool = False) -> Member:
+    """A member that is an object with members of its own, which say something of the same item. The value of its member
+    `alone` may stand in the place of the object. One that is `optional` stands only where it holds something."""
+    covers = tuple(row.canonical - _EVERYWHERE)
+    member = Member(name, covers, _by_the_engine, _by_the_engine, needed=not optional, soft=optional)
+    member.row = row
+    member.alone = alone
+    member.optional = optional
+    return member
+
+
+def same(wire: str, name: str, kind: type, *, always: bool = False, needed: bool = False, soft: bool = False) -> Member:
+    """A member that is the same on both sides: a text, a flag, an object."""
+    member = Member(wire, (name,), _by_the_engine, _by_the_engine, always=always, needed=needed, soft=soft)
+    member.kind = member.plain = kind
+    return member
+
+
+def _by_the_engine(first: Any, second: Any, third: Any) -> Any:
+    raise NotImplementedError
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def read_item(row: Row, wire: Any, item: Item, reading: Reading, spellings: Spellings | None = None) -> Item:
+    """Reads the members of a wire's item into a canonical one, which gets a provider state where something is to be kept and
+    it has none. `spellings` takes the places in which null stands and nothing is written, or the other way round; without it they
+    are unusual.
+
+    Raises TypeError or KeyError for what is not such an item. The caller keeps it whole then, or refuses it.
+    """
+    if type(wire) is not dict:
+        raise TypeError("an item must be an object")
+    if row.plain and spellings is None and _read_plain(row, wire, item):
+        return item
+    fields = _read_members(row, wire, item, reading, spellings, "")
+    if fields:
+        encoding: Item = {}
+        if row.mark is not None:
+            row.mark.read(fields, item, encoding, reading)
+        state: Item = item.setdefault("provider_state", reading.endpoint.state())
+        if fields:
+            state["fields"] = fields
+        if encoding:
+            state["encoding"] = {**state.get("encoding", NOTHING), **encoding}
+    return item
+
+
+def _read_plain(row: Row, wire: Wire, item: Item) -> bool:
+    """Reads an item of the plain shape; False for any other, of which nothing is read that would be read otherwise."""
+    named = len(row.tag)
+    if len(wire) > named + (1 if row.object else len(row.plain)):
+        return False
+    for name, value in row.tag.items():
+        if wire.get(name) != value:
+            return False
+    if row.object:
+        inner = wire.get(row.object)
+        if type(inner) is not dict:
+            return False
+        wire, named = inner, 0
+    for name, canonical_name, kind, empty, must in row.plain:
+        raw = wire.get(name)
+        if type(raw) is kind and (raw or empty):
+            item[canonical_name] = raw
+            named += 1
+        elif must or raw is not None:
+            return False
+    return named == len(wire)
+
+
+def _read_members(row: Row, wire: Wire, item: Item, reading: Reading, spellings: Spellings | None, place: str) -> Item:
+    """Reads by a row; gives the members that it does not name. `place` is where the object stands in the item."""
+    read = 0
+    for name, value in row.tag.items():
+        given = wire.get(name, ABSENT)
+        if given != value:
+            if given is not ABSENT and given is not None and given != "":
+                raise TypeError(name)
+            reading.unusual = True
+        read += given is not ABSENT
+    fields: Item = {}
+    for member in row.members:
+        name = member.name
+        raw = wire.get(name, ABSENT)
+        if type(raw) is member.plain and (raw or member.empty):
+            item[member.canonical_name] = raw
+            read += 1
+            continue
+        if raw is ABSENT:
+            if member.needed:
+                raise KeyError(name)
+            if member.always and member.null and spellings is not None:
+                spellings[f"{place}/{name}"] = {"written": imprint(None)}
+            else:
+                reading.unusual = reading.unusual or member.always
+            continue
+        read += 1
+        if raw is None and not member.null:
+            if member.needed:
+                raise TypeError(name)
+            if spellings is not None:
+                spellings[f"{place}/{name}"] = {"raw": None}
+            else:
+                reading.unusual = True
+        elif member.row is not None:
+            if type(raw) is not dict:
+                if member.soft:
+                    fields[name] = raw
+                    continue
+                if not member.alone:
+                    raise TypeError(name)
+                raw = {member.alone: raw}
+                reading.unusual = True
+            if left := _read_members(member.row, raw, item, reading, spellings, f"{place}/{name}"):
+                fields[name] = left
+            reading.unusual = reading.unusual or (member.optional and not raw)
+        else:
+            try:
+                if member.kind is None:
+                    member.read(raw, item, reading)
+                else:
+                    _read_value(member, raw, item, reading)
+            except (KeyError, TypeError):
+                if not member.soft:
+                    raise
+                fields[name] = raw
+                continue
+            reading.unusual = reading.unusual or (member.usual is not None and not member.usual(raw))
+    if len(wire) != read:
+        for name, raw in wire.items():
+            if name in row.named:
+                continue
+            if raw is not None:
+                fields[name] = raw
+            elif spellings is not None:
+                spellings[place + (f"/{name}" if name.isidentifier() else pointer((name,)))] = {"raw": None}
+            else:
+                reading.unusual = True
+    return fields
+
+
+def _read_value(member: Member, raw: Any, item: Item, reading: Any) -> None:
+    if member.kind is None:
+        member.read(raw, item, reading)
+    elif type(raw) is member.kind:
+        item[member.canonical_name] = raw
+    else:
+        raise TypeError(member.name)
+
+
+def _understands(member: Member, raw: Any, reading: Any) -> bool:
+    try:
+        _read_value(member, raw, {}, reading)
+    except (KeyError, TypeError):
+        return False
+    return True
+
+
+def opaque(value: Any, kind: Any, reading: Reading) -> Item:
+    """An item of the wire without canonical meaning, kept whole. Raises TypeError for what is no object."""
+    if type(value) is not dict:
+        raise TypeError(kind)
+    item: Item = {"type": "opaque", **reading.endpoint.state(), "value": value}
+    if item["provider"] is None:
+        del item["provider"]
+    if type(kind) is str:
+        item["kind"] = kind
+    return item
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def write_item(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
+    """Writes a canonical item by a row, and reports what the wire does not say of it."""
+    state: Item | None = item.get("provider_state")
+    same_origin = state is not None and writing.endpoint.owns(state)
+    encoding: Any = NOTHING
+    fields: Any = None
+    if same_origin and state is not None:
+        encoding = state.get("encoding") or NOTHING
+        fields = state.get("fields")
+    wire = _write_members(row, item, writing, path)
+    if row.mark is not None and item.get("cache") is not None:
+        row.mark.write(item["cache"], wire, encoding, (*path, "cache"), writing)
+    if fields:
+        _put_back(fields, wire, row, (*path, "provider_state", "fields"), writing)
+    if state is not None:
+        if not same_origin:
+            report_lost_state(state, writing.loss, path)
+        elif not row.signed:
+            report_replayable_state(state, writing.loss, path)
+    if not within(item, row.canonical):
+        report_not_written(item, row.canonical, writing.loss, path)
+    return wire
+
+
+def _write_members(row: Row, item: Item, writing: Writing, path: Path) -> Wire:
+    wire: Wire = dict(row.tag)
+    for member in row.members:
+        if member.kind is not None:
+            value = item.get(member.canonical_name)
+            if value is not None:
+                wire[member.name] = value
+        elif member.row is not None:
+            inner = _write_members(member.row, item, writing, path)
+            if inner or not member.optional:
+                wire[member.name] = inner
+        elif member.covers:
+            value = member.write(item, writing, path)
+            if value is not ABSENT:
+                wire[member.name] = value
+    return wire
+
+
+def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> None:
+    """Writes what is kept for this wire alone, where nothing else says it."""
+    for where in _lay_over(fields, wire, row, path, writing)[0]:
+        if where[-1] in wire or len(where) > len(path) + 1:
+            writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
+        else:
+            writing.loss.drop(where, "unsupported_field", "lost", "what the item says has no member of this name")
+
+
+def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
+    """An object with the members of a tree that it lacks; what it holds already is reported. Changes neither."""
+    made = dict(wire)
+    _put_back(fields, made, None, path, writing)
+    return made
+
+
+def _lay_over(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Writing) -> tuple[list[Path], bool]:
+    """Puts members into an object; gives the branches that found no place, and whether any did: a tree of which all is said
+    already goes as a whole. The `row` of the object says which of its members are objects; without one, all may be."""
+    covered_paths: list[Path] = []
+    found_place = not fields  # an empty tree is only there
+    for name, value in fields.items():
+        if name not in wire and (row is None or name not in row.wire):
+            wire[name] = value
+            found_place = True
+            continue
+        member = None if row is None else _member_of(row, name)
+        row_of = None if member is None else member.row
+        is_object = row_of is not None or (row is None and name in wire)
+        if is_object and type(value) is dict and type(wire.get(name, NOTHING)) is dict:
+            inner: Wire = {**wire.get(name, NOTHING)}
+            branches, found = _lay_over(value, inner, row_of, (*path, name), writing)
+            if found:
+                wire[name] = inner
+                covered_paths += branches
+                found_place = True
+                continue
+        elif wire.get(name) is None and (row is None or _has_no_effect(member, value, writing)):
+            wire[name] = value
+            found_place = True
+            continue
+        covered_paths.append((*path, name))
+    return covered_paths, found_place
+
+
+def _member_of(row: Row, name: str) -> Member | None:
+    for member in row.members:
+        if member.name == name:
+            return member
+    return None
+
+
+def _has_no_effect(member: Member | None, value: Any, writing: Writing) -> bool:
+    if member is None or not member.soft:
+        return False
+    return type(value) is not dict if member.row is not None else not _understands(member, value, writing.reader())
+
+
+_NOT_WRITTEN: Final[Mapping[str, tuple[str, str, str]]] = {
+    "cache": ("cache_hint", "weakened", "the wire has no cache marks"),
+    "signature": ("unsupported_field", "lost", "reasoning carries no proof on this wire"),
+    "refusal": ("unsupported_field", "weakened", "a refusal travels as ordinary text"),
+    "citations": ("unsupported_field", "weakened", "the wire has no citations in this place"),
+    "name": ("unsupported_field", "weakened", "the item has no name on this wire"),
+    "title": ("unsupported_field", "weakened", "the wire has no titles of documents"),
+    "context": ("unsupported_field", "weakened", "the wire has no place for what is said of a document"),
+    "citations_enabled": ("unsupported_field", "weakened", "the wire does not say which documents may be cited"),
+    "detail": ("unsupported_field", "weakened", "the wire does not say how closely to look at an image"),
+    "transcript": ("unsupported_field", "weakened", "a transcript has no place beside its sound"),
+    "input_schema": ("unsupported_field", "weakened", "a tool that takes free text has no schema"),
+    "media_type": ("unsupported_field", "representation", "the provider tells the type of a medium from its bytes"),
+    "strict": ("unsupported_field", "weakened", "the wire does not say of one tool that its schema is enforced"),
+    "format": ("unsupported_field", "weakened", "a tool has no format on this wire"),
+    "adapter": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
+    "definition": ("unsupported_field", "representation", "only a provider's own tool has such a member"),
+    "stop_sequence": ("unsupported_field", "weakened", "the wire does not tell which text ended an answer"),
+    "logprobs": ("unsupported_field", "lost", "the wire has no place for log probabilities of this shape"),
+    "alternatives": ("unsupported_field", "lost", "the wire gives one answer"),
+    "estimated": ("unsupported_field", "weakened", "the wire does not tell estimates from counts"),
+}
+"""Code, severity and message of a canonical member that an item of a wire has no member for."""
+
+
+def report_not_written(item: Item, covered: frozenset[str], loss: Loss, path: Path) -> None:
+    """Reports the members of a canonical item that its wire has no member for; one that says nothing is none."""
+    for name, value in item.items():
+        if name in covered:
+            continue
+        known = _NOT_WRITTEN.get(name)
+        if known is None:
+            loss.drop((*path, name), "unknown_field", "lost", "a member that this version does not know")
+        elif value is not None and value is not False and value != []:
+            code, severity, message = known
+            severity = "representation" if value == "" else severity_of(name, value, severity)
+            loss.drop((*path, name), code, severity, message)
+
+
+# ---------------------------------------------------------------------------------------------- members of all wires
+
+
+def text(wire: str, name: str, *, filled: bool = False, needed: bool = False, soft: bool = False) -> Member:
+    """A text. One that the wire wants to be `filled` is odd when it is empty."""
+    member = same(wire, name, str, needed=needed, soft=soft)
+    if filled:
+        member.usual = bool
+        member.empty = False
+    return member
+
+
+def by_rule(
+    wire: str,
+    covers: tuple[str, ...],
+    kind: type,
+    write: Callable[[Item, Any, Path], Any],
+    usual: Callable[[Any], bool] | None = None,
+    *,
+    always: bool = False,
+    needed: bool = False,
+    soft: bool = False,
+) -> Member:
+    """A member that is read as it is, and written by a rule."""
+
+    def read(raw: Any, item: Item, _: Any) -> None:
+        if type(raw) is not kind:
+            raise TypeError(wire)
+        item[covers[0]] = raw
+
+    member = Member(wire, covers, read, write, usual, always=always, needed=needed, soft=soft)
+    member.plain = kind if usual is None else None
+    return member
+
+
+def filled(wire: str, name: str) -> Member:
+    """A text without which there is no such item."""
+    member = Member(wire, (name,), _unread, lambda item, writing, path: item[name], needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def tool_name(write: Callable[[Item, Any, Path], Any] | None = None) -> Member:
+    """The name of a tool, which is written in the grammar of the target. Without a name there is no tool."""
+    member = Member("name", ("name",), _unread, write or _written_tool_name, needed=True)
+    member.plain, member.empty = str, False
+    return member
+
+
+def _unread(raw: Any, item: Item, _: Any) -> None:
+    raise TypeError("a text is missing")
+
+
+def _written_tool_name(item: Item, writing: Any, path: Path) -> Any:
+    given = item["name"]
+    name = writing.tool_name(given)
+    if name != given:
+        writing.report_name((*path, "name"), name)
+    return name

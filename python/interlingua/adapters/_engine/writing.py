@@ -1,0 +1,292 @@
+"""
+What every writer carries: for whom it writes, what is lost on the way, what was read before, and the names of tools and the ids
+of calls.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from interlingua.adapters._engine.as_read import AsRead
+from interlingua.adapters._engine.kit import NOTHING, UnusedNames, is_plain_name, plain_name, severity_of
+from interlingua.adapters._engine.reading import Reading
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.ids import encode_ulid
+from interlingua.canonical.loss import Loss, Path
+from interlingua.canonical.state_in_ids import carries_state
+
+Item = dict[str, Any]
+
+LONGEST_TOOL_NAME: Final = 64
+_DIGITS: Final = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+class CallIds(NamedTuple):
+    """What a wire takes as the id of a call: a `pattern` of all of it, the `longest`, and what derived ones begin with.
+
+    A `length` makes derived ids exactly that long, letters and digits only (for grammars without room for a ULID).
+    """
+
+    prefix: str = "call_"
+    pattern: re.Pattern[str] | None = None
+    longest: int | None = None
+    length: int | None = None
+
+
+ANY_ID: Final = CallIds()
+
+
+class Refused(Exception):
+    """A block that the target does not take: code and message of the report."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+class Writing:
+    """The endpoint that is written for, the report, and what was kept of the `source` (a request or an answer) when it was
+    read.
+
+    `same_origin`: the source came from this wire, so it is spelt as it was read. `same_model`: and it goes to the model that it was
+    written for. `whole`: nothing of it is repaired: an answer, or a request that has no other wire than the one it came in.
+    Of all others, a rule is held against what was edited alone (`same`, `verbatim`).
+    `encoding` says how the source was spelt. `folds_custom`: tools that take free text are written as functions. `marks_definitions`: a mark for the
+    cache stands beside the definition of a provider's tool.
+    """
+
+    __slots__ = (
+        "_call_ids",
+        "_ids",
+        "_longest_name",
+        "_names",
+        "_read",
+        "_unused",
+        "capabilities",
+        "dialect",
+        "folds_custom",
+        "marks_definitions",
+        "endpoint",
+        "same_model",
+        "encoding",
+        "loss",
+        "same_origin",
+        "source",
+        "whole",
+    )
+
+    def __init__(
+        self,
+        source: Item,
+        endpoint: Endpoint,
+        loss: Loss,
+        longest_name: int = LONGEST_TOOL_NAME,
+        call_ids: CallIds = ANY_ID,
+    ) -> None:
+        self.source = source
+        self.endpoint = endpoint
+        self.dialect = endpoint.dialect
+        self.capabilities = endpoint.capabilities
+        self.loss = loss
+        self._read = AsRead(source, endpoint)
+        self.same_origin = self._read.same_origin
+        self.same_model = self._read.same_model
+        self.encoding: Mapping[str, Any] = self._read.encoding
+        self.whole = False
+        self.folds_custom = True
+        self.marks_definitions = False
+        self._longest_name = longest_name
+        names: Any = self.encoding.get("names")
+        self._names: dict[str, str] = {}
+        if isinstance(names, list):
+            self._names.update((name, name) for name in names if isinstance(name, str))
+        if endpoint.spellings:  # the client has tools of these names
+            self._names.update((name, name) for name in endpoint.spellings)
+        self._unused: UnusedNames | None = None
+        self._call_ids = call_ids
+        self._ids: dict[str, str] = {}  # of the calls that are written, by their canonical ids
+
+    def reader(self) -> Reading:
+        """A reader of the wire that is written, for values that were kept as they came."""
+        return Reading(self.endpoint)
+
+    # ------------------------------------------------------------------------------------------ what has no place
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"type": "text", "text": text}
+
+    def placeholder_or_drop(self, block: Item, path: Path, refused: Refused) -> Item | None:
+        """What stands in the place of a block that the wire cannot carry, which is reported; None for nothing."""
+        placeholder = self.loss.block(path, block, refused.code, "lost", refused.message)
+        return None if placeholder is None else self.text(placeholder["text"])
+
+    # ------------------------------------------------------------------------------------------ what was read
+
+    def same(self, *members: str) -> bool:
+        """Whether members of the request are as they were read from this wire, which is their judge."""
+        return self.whole or self._read.same(*members)
+
+    def verbatim(self, *members: str) -> bool:
+        """Whether members go as they were read to the model for which they were written."""
+        return self.whole or self._read.verbatim(*members)
+
+    @property
+    def from_another(self) -> bool:
+        """Whether the source was read from this wire, but from another provider of it."""
+        state: Mapping[str, Any] = self.source.get("provider_state") or NOTHING
+        return not self.same_origin and state.get("adapter") == self.endpoint.adapter
+
+    def state_of(self, item: Item) -> Mapping[str, Any]:
+        """The provider state of an item when it may be replayed here, else nothing."""
+        state: Item | None = item.get("provider_state")
+        return state if state is not None and self.endpoint.owns(state) else NOTHING
+
+    def encoding_of(self, item: Item) -> Mapping[str, Any]:
+        """How an item of this wire was spelt; nothing for an item of another origin."""
+        state: Item | None = item.get("provider_state")
+        if state is None or not (encoding := state.get("encoding")) or not self.endpoint.owns(state):
+            return NOTHING
+        found: Item = encoding
+        return found
+
+    # ------------------------------------------------------------------------------------------ what the target takes
+
+    def lacks(self, capability: str, *members: str) -> bool:
+        """Whether the model is known not to take something. Members that were written for it, and are as they were read,
+        are not measured by it."""
+        return self.capabilities.get(capability) is False and not self.verbatim(*members)
+
+    def has_trait(self, capability: str, *members: str) -> bool:
+        """Whether the model is known to have a trait that forbids something."""
+        return self.capabilities.get(capability) is True and not self.verbatim(*members)
+
+    def known(self, *members: str) -> Mapping[str, Any]:
+        """What is known of the model; nothing for members that were written for it."""
+        return NOTHING if self.verbatim(*members) else self.capabilities
+
+    def refuses(self, name: str, member: str | None = None) -> bool:
+        """Whether the provider's wire or the model does not take a member of the request; `member` is what it is called
+        there."""
+        if name in self.dialect.get("unsupported", ()):
+            return True
+        return bool(self.capabilities) and self.lacks(f"supports_{name}", member or name)
+
+    def report_refused(self, name: str, value: Any, severity: str = "weakened") -> None:
+        """Reports that a member of the request is left out; one that states what is so anyway is no great loss."""
+        severity = severity_of(name, value, severity)
+        if name in self.dialect.get("unsupported", ()):
+            self.loss.drop((name,), "unsupported_field", severity, f"the provider takes no {name}")
+        else:
+            self.loss.drop((name,), "unsupported_model", severity, f"the model takes no {name}")
+
+    # ------------------------------------------------------------------------------------------ ids of calls
+
+    def call_id(self, block: Item, state: Mapping[str, Any]) -> str:
+        """The wire id of a call, remembered for its result: the one that it has in its `state`, where the target takes that, else
+        one that is derived. One that a provider repeats in a later turn is its own affair, and goes back as it came."""
+        canonical: str = block["id"]
+        wire_id: str | None = state.get("id")
+        if wire_id is None or not (self.same_origin or self.takes_id(wire_id)):
+            wire_id = self._ids.get(canonical) or self._derived_id(canonical)
+        self._ids[canonical] = wire_id
+        return wire_id
+
+    def result_id(self, block: Item) -> str:
+        """The wire id of the call that a result answers."""
+        canonical: str = block["tool_use_id"]
+        wire_id = self._ids.get(canonical)
+        if wire_id is None:
+            wire_id = self.state_of(block).get("id")
+        if wire_id is None:
+            wire_id = self._ids[canonical] = self._derived_id(canonical)
+        return wire_id
+
+    def takes_id(self, wire_id: str) -> bool:
+        """Whether the wire takes the id of a call."""
+        _, pattern, longest, _ = self._call_ids
+        if pattern is not None:
+            fits = pattern.fullmatch(wire_id) is not None
+        else:
+            fits = 0 < len(wire_id) and (longest is None or len(wire_id) <= longest)
+        return fits or carries_state(wire_id, self.endpoint)
+
+    def _derived_id(self, canonical: str) -> str:
+        prefix, _, _, length = self._call_ids
+        if length is not None:
+            return self._short_id(canonical, length)
+        wire_id = prefix + canonical.removeprefix("tu_")
+        if self.takes_id(wire_id):
+            return wire_id
+        digest = hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).digest()
+        return prefix + encode_ulid(int.from_bytes(digest[:16], "big"))
+
+    def _short_id(self, canonical: str, length: int) -> str:
+        """An id of letters and digits, which no other call has."""
+        taken = set(self._ids.values())
+        for attempt in range(1_000):
+            digest = hashlib.sha256(f"{canonical}\0{attempt}".encode()).digest()
+            number = int.from_bytes(digest, "big")
+            wire_id = ""
+            for _ in range(length):
+                number, digit = divmod(number, len(_DIGITS))
+                wire_id += _DIGITS[digit]
+            if wire_id not in taken:
+                return wire_id
+        raise InvalidRequest("the target's grammar has no more room for tool ids")
+
+    # ------------------------------------------------------------------------------------------ names of tools
+
+    def tool_name(self, name: str) -> str:
+        """The name of a tool in the target's grammar: the same in tools, choice and history, and no other's.
+
+        The caller reports a name that is not the given one (`report_name`).
+        """
+        wire = self._names.get(name)
+        if wire is None:
+            wire = self._names[name] = name if self.whole or self.fits_name(name) else self._rewritten(name)
+        return wire
+
+    def written_tool_name(self, name: str, path: Path) -> str:
+        """The same, reported; `path` is that of the item whose member `name` it is."""
+        wire = self.tool_name(name)
+        if wire != name:
+            self.report_name((*path, "name"), wire)
+        return wire
+
+    def report_name(self, where: Path, wire: str) -> None:
+        """Reports a name that was rewritten."""
+        self.loss.replace(where, wire, "name_rewritten", "representation", "the name does not fit the target's grammar")
+
+    def fits_name(self, name: str) -> bool:
+        """Whether the wire takes the name of a tool."""
+        return is_plain_name(name, self._longest_name)
+
+    def had_twice(self, name: str) -> bool:
+        """Whether two tools had this name when they were read."""
+        return self.whole or (self.same_origin and name in (self.encoding.get("again") or ()))
+
+    def plain_name(self, name: str) -> str:
+        """A name like this one, within the grammar but for its length."""
+        return plain_name(name) or "tool"
+
+    def _rewritten(self, name: str) -> str:
+        if self._unused is None:
+            self._unused = UnusedNames(set(self._names.values()) | tool_names(self.source))
+        return self._unused.name(self.plain_name(name), self._longest_name)
+
+
+def tool_names(source: Item) -> set[str]:
+    """All names of tools that stand in a request or an answer."""
+    names = {tool["name"] for tool in source.get("tools") or ()}
+    messages = source.get("messages") or [
+        choice["message"] for choice in (source, *(source.get("alternatives") or ())) if "message" in choice
+    ]
+    for message in messages:
+        for block in message["content"]:
+            if block["type"] == "tool_use":
+                names.add(block["name"])
+    return names

@@ -1,0 +1,268 @@
+"""
+Messages of a history, as the wires say them that have one message or item for each canonical one: what they read, write and
+report alike. Each wire sorts blocks into its members itself.
+"""
+
+from collections.abc import Callable, Collection, Container
+from typing import Any, Final
+
+from interlingua.adapters._engine.items import report_not_written
+from interlingua.adapters._engine.kit import (
+    BLOCK_MEMBERS,
+    MESSAGE_MEMBERS,
+    RESULT_MEMBERS,
+    THINKING_MEMBERS,
+    UNREADABLE,
+    Wire,
+    malformed,
+    report_lost_state,
+    report_replayable_state,
+)
+from interlingua.adapters._engine.spelling import Spellings
+from interlingua.adapters._engine.writing import Refused, Writing
+from interlingua.adapters._history.envelope import envelop, open_envelope
+from interlingua.adapters._history.order import WHY, Order, longest_rising, moves_behind, moves_to, note_disorder
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Path, pointer
+
+Block = dict[str, Any]
+Item = dict[str, Any]
+Message = dict[str, Any]
+Members = dict[str, list[tuple[int, Any]]]
+"""What stands in the members of a message, in the order that they have on the wire: each value with the position of its block."""
+
+OF_MESSAGE: Final = MESSAGE_MEMBERS - {"name", "cache"}
+"""The members of a message that a wire without names and marks of messages says or need not say; below, those of blocks."""
+OF_TEXT: Final = BLOCK_MEMBERS - {"cache"} | {"text"}
+OF_THINKING: Final = THINKING_MEMBERS - {"cache", "signature"}
+OF_RESULT: Final = RESULT_MEMBERS - {"cache"}
+OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin", "kind", "value"}
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any) -> list[Message]:
+    """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
+    if type(messages) is not list:
+        raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
+    found: list[Message] = []
+    try:
+        for message in messages:
+            found.append(read(message, reading))
+    except UNREADABLE as problem:
+        raise malformed("the message", ("messages", len(found)), reading.adapter) from problem
+    note_disorder(found, reading.endpoint.state)
+    return found
+
+
+def result_message(call: str, content: list[Block], reading: Any, wire_id: str | None = None) -> Message:
+    """The message of the result of a call. `wire_id` is kept where no call tells it."""
+    block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
+    if content and open_envelope(content):
+        block["is_error"] = True
+        reading.unusual = True
+    if wire_id is not None:
+        block["provider_state"] = reading.endpoint.state(id=wire_id)
+    return {"role": "tool", "content": [block], "metadata": {"parent_tool_use_id": call}}
+
+
+def other_members(item: Wire, known: Container[str], spellings: Spellings, *place: str) -> Item:
+    """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spelt`."""
+    others: Item = {}
+    for name, value in item.items():
+        if name in known:
+            continue
+        if value is None:
+            spellings[pointer((*place, name))] = {"raw": None}
+        else:
+            others[name] = value
+    return others
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def plain_message(message: Message) -> Wire | None:
+    """A message of one text alone, as most are, which all these wires say alike; None for any other."""
+    content: list[Block] = message["content"]
+    if len(message) == 2 and len(content) == 1 and message["role"] in _PLAIN_ROLES:
+        block = content[0]
+        if len(block) == 2 and block["type"] == "text" and block["text"]:
+            return {"role": message["role"], "content": block["text"]}
+    return None
+
+
+_PLAIN_ROLES: Final = ("user", "assistant", "system")
+
+
+def first_call(content: list[Block]) -> int:
+    """Where the calls begin in a turn as most are: a text or none, and nothing but calls behind it. -1 for any other turn."""
+    begin = 0
+    if not content:
+        return -1
+    if content[0]["type"] == "text":
+        if len(content[0]) > 2 or not content[0]["text"]:
+            return -1
+        begin = 1
+    for index in range(begin, len(content)):
+        if content[index]["type"] != "tool_use":
+            return -1
+    return begin
+
+
+def finish(item: Item, wire: Wire, covered: frozenset[str], writing: Writing, path: Path) -> Wire:
+    """Puts the own members of an item on what is written of it; reports what else it holds beside the members `covered`."""
+    state: Item | None = item.get("provider_state")
+    if state is not None and (fields := state.get("fields")) and writing.endpoint.owns(state):
+        for name, value in fields.items():
+            wire.setdefault(name, value)
+    report_beside(item, covered, writing, path, fields=False)
+    return wire
+
+
+def report_beside(item: Item, covered: frozenset[str], writing: Writing, path: Path, *, fields: bool = True) -> None:
+    """Reports what an item holds beside the members `covered`, and of its own state the signature and, where the wire has no
+    item for them, the `fields`."""
+    report_state(item, writing, path, fields=fields)
+    report_not_written(item, covered, writing.loss, path)
+
+
+def native_item(
+    block: Block,
+    kind: Any,
+    read: Block | None,
+    writing: Writing,
+    path: Path,
+    covered: frozenset[str] = OF_OPAQUE,
+    *,
+    fields: bool = True,
+) -> Any:
+    """An item of this wire that is kept whole, verbatim; `kind` is what the item says of itself. What stands around it is reported.
+
+    Raises `Refused` for one that says what a canonical block says: `read` is what it is read as, for a caller may put anything in one.
+    """
+    if read is not None and read["type"] != "opaque":
+        raise Refused("unsupported_block", "the item has a canonical form of its own")
+    named = block.get("kind")
+    if type(kind) is str and kind != named:
+        code = "required_default" if named is None else "name_rewritten"
+        writing.loss.replace((*path, "kind"), kind, code, "representation", "the item itself says its kind")
+    report_beside(block, covered, writing, path, fields=fields)
+    return block["value"]
+
+
+def report_state(item: Item, writing: Writing, path: Path, *, fields: bool = False) -> None:
+    """Reports what a state holds without a place here: all of a foreign one; of an own one a signature, and the fields."""
+    state: Item | None = item.get("provider_state")
+    if state is None:
+        return
+    if writing.endpoint.owns(state):
+        report_replayable_state(state, writing.loss, path, fields=fields)
+    else:
+        report_lost_state(state, writing.loss, path)
+
+
+def fold_role(role: str, path: Path, writing: Writing) -> str:
+    """The role of a message where instructions have one."""
+    if role != "developer":
+        return role
+    why = "instructions have one role here"
+    writing.loss.replace((*path, "role"), "system", "role_folded", "representation", why)
+    return "system"
+
+
+def refuse_calls(content: list[Block], path: Path, writing: Writing) -> None:
+    """Raises `InvalidRequest` for calls and results in a message that is neither of the model nor of a tool."""
+    for index, block in enumerate(content):
+        if block["type"] == "tool_use" or block["type"] == "tool_result":
+            raise misplaced(block, (*path, "content", index), writing)
+
+
+def misplaced(block: Block, path: Path, writing: Writing) -> InvalidRequest:
+    """The refusal of a call or a result in a message of another role."""
+    why = f"a {block['type']} does not stand in a message of this role"
+    return InvalidRequest(why, path=pointer(path), adapter=writing.endpoint.adapter)
+
+
+def no_place(block: Block, writing: Writing) -> Refused:
+    """The report of a block that has no form where it stands."""
+    match block["type"]:
+        case "opaque":
+            return Refused("foreign_state", "an item of another provider has no form here")
+        case "thinking" | "redacted_thinking":
+            if block.get("provider_state") and not writing.state_of(block):
+                return Refused("foreign_state", "reasoning of another provider is not replayed")
+            return Refused("unsupported_block", "reasoning has no form in this place")
+        case "image" | "audio" | "video" | "document" | "tool_use" | "tool_result" as kind:
+            return Refused("unsupported_block", f"{kind} has no form in this place")
+        case _:
+            return Refused("unknown_block", "a block of a type that this version does not know")
+
+
+def fill(path: Path, text: str, writing: Writing, before: Collection[Block] = ()) -> str:
+    """The text for a content of which nothing is left, where the wire takes no empty one; `path` is that of the content, `before`
+    are blocks that are read before the text."""
+    value = [*before, {"type": "text", "text": text}]
+    writing.loss.replace(path, value, "filler", "representation", "the wire takes no empty content")
+    return text
+
+
+def result_parts(block: Block, parts: list[Wire], kind: str, filler: str, path: Path, writing: Writing) -> list[Wire]:
+    """The parts of a result, with the line that tells a failure and never empty; `kind` is the type of a text among them."""
+    failed = bool(block.get("is_error"))
+    if failed:
+        why = "the failure stands in the first line of the result"
+        writing.loss.replace((*path, "is_error"), True, "envelope", "representation", why)
+    elif not parts:
+        parts = [{"type": kind, "text": fill((*path, "content"), filler, writing)}]
+    envelop(parts, kind, failed=failed)
+    return parts
+
+
+# ---------------------------------------------------------------------------------------------------- members of a message
+
+
+def joined(texts: list[tuple[int, str]]) -> str:
+    """Texts as one, each with the position of its block: what directly follows another goes on where that one ends."""
+    whole, before = "", -1
+    for index, text in texts:
+        whole += text if before in (-1, index - 1) else f"\n\n{text}"
+        before = index
+    return whole
+
+
+def as_one(placed: list[tuple[int, Any]], whole: str, path: Path, writing: Writing) -> list[tuple[int, Any]]:
+    """The texts of several blocks where they are one on the wire, in the place of the first, which is reported; `path` is that of
+    the content."""
+    if len(placed) < 2:
+        return placed
+    (first, value), *others = placed
+    why = "texts in this place are one on the wire"
+    writing.loss.replace((*path, first, "text"), whole, "merged_turn", "representation", why)
+    for index, _ in others:
+        writing.loss.drop((*path, index), "merged_turn", "representation", why)
+    return [(first, value)]
+
+
+def report_empty(index: int, path: Path, writing: Writing) -> None:
+    """Reports that a text without words is left out; `path` is that of the content."""
+    writing.loss.drop((*path, index), "empty_content", "representation", "an empty text says nothing here")
+
+
+def report_order(members: Members, path: Path, writing: Writing) -> None:
+    """Reports the blocks that stand elsewhere on the wire, whose members have an order of their own; `path` is that of the content."""
+    positions = [index for placed in members.values() for index, _ in placed]
+    if positions == sorted(positions):
+        return
+    why = "the wire puts reasoning before what is said, and calls last"
+    for position, to in moves_to(positions, longest_rising(positions), max(positions) + 1):
+        writing.loss.move((*path, position), (*path, to), "reordered", "representation", why)
+
+
+def report_moves(order: Order, messages: list[Message], writing: Writing, gone: Collection[int] = ()) -> None:
+    """Reports the messages that stand elsewhere on the wire, but for those that are `gone`. It is the last report of all: what
+    others name still stands in its place then."""
+    for position, to in moves_behind(order, messages):
+        if position in gone:
+            continue
+        writing.loss.move(("messages", position), ("messages", to), "reordered", "representation", WHY)

@@ -1,0 +1,435 @@
+"""
+Messages to the wire as turns of a user and an assistant, for wires that know no other roles.
+
+The results of calls are the user's, and follow their calls directly and in the order of the calls. Instructions before all other
+messages stand beside the conversation, later ones marked in a user turn, unless the wire has a place for them there. What a wire
+does otherwise is a method of its `Turns`.
+"""
+
+from collections.abc import Callable, Collection
+from itertools import pairwise
+from typing import Any, Final, Generic, TypeVar
+
+from interlingua.adapters._engine import writing as _writing
+from interlingua.adapters._engine.items import laid_over, report_not_written
+from interlingua.adapters._engine.kit import UNREADABLE, marked, report_foreign_state, report_replayable_state, within
+from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import ANY_ID, CallIds
+from interlingua.adapters._history.messages import OF_MESSAGE, fold_role
+from interlingua.adapters._history.order import INSTRUCTIONS, WHY, Order, arranged, moves_behind
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest
+from interlingua.canonical.loss import Loss, Path, pointer
+
+Item = dict[str, Any]
+Move = tuple[int, int, str, str, Item | None]
+"""The position of a message, the one before which it stands now, code and text of the report, and what is left behind."""
+
+FILLER: Final = "(empty)"
+SYSTEM: Final = "system"
+USER: Final = "user"
+
+
+PLAIN: Final = frozenset(
+    ("role", "content", "metadata", "id", "session_id", "created_at", "schema_version", "priority", "critical", "extra")
+)
+"""The members that a message may have without anything to write or to report."""
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+def user_messages(blocks: list[Item], reading: Reading) -> list[Item]:
+    """The messages that the blocks of one turn of the user are: one for each result, and one for what stands between them."""
+    if len(blocks) < 2 and not (blocks and blocks[0]["type"] == "tool_result"):  # most turns
+        return [{"role": USER, "content": blocks}]
+    found: list[Item] = []
+    run: list[Item] | None = None
+    for block in blocks:
+        if block["type"] == "tool_result":
+            reading.unusual = reading.unusual or run is not None
+            run = None
+            metadata = {"parent_tool_use_id": block["tool_use_id"]}
+            found.append({"role": "tool", "content": [block], "metadata": metadata})
+        elif run is None:
+            run = [block]
+            found.append({"role": USER, "content": run})
+        else:
+            run.append(block)
+    return found
+
+
+def messages_of(starts: list[int], count: int) -> list[range]:
+    """The positions of the messages that were read from each wire message, by the first of each; `count` is that of all."""
+    return [range(*positions) for positions in pairwise([*starts, count])]
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+_SEVERAL: Final[Item] = {}
+"""Stands for the one block of a message that has another number of them."""
+
+
+class Writing(_writing.Writing):
+    """The target and the report, and what is reported of whole messages at the end: those that travel in another one (`merges`),
+    and those that stand elsewhere (`moves`). `gone` are those that are not written, or in another one; `message` is that of the
+    model which is being written."""
+
+    __slots__ = ("gone", "merges", "message", "moves")
+
+    def __init__(
+        self, source: Item, endpoint: Endpoint, loss: Loss, longest_name: int, call_ids: CallIds = ANY_ID
+    ) -> None:
+        super().__init__(source, endpoint, loss, longest_name, call_ids)
+        self.message: Item = {}
+        self.merges: list[tuple[Path, Path]] = []
+        self.moves: list[Move] = []
+        self.gone: set[Path] = set()
+
+    def is_native(self, block: Item) -> bool | None:
+        """Whether reasoning came from here; a block that says no origin has that of its message. None where neither says one."""
+        state: Item | None = block.get("provider_state")
+        if state is not None:
+            return self.endpoint.owns(state)
+        provider = (self.message.get("metadata") or {}).get("provider")
+        return (
+            None if provider is None else self.endpoint.owns({"adapter": self.endpoint.adapter, "provider": provider})
+        )
+
+    def text(self, text: str) -> Item:
+        """A text of the writer's own on the wire."""
+        return {"text": text}
+
+    def filler(self, where: Path, message: str) -> list[Item]:
+        """What stands in an empty place that the wire does not take empty, which is reported."""
+        self.loss.replace(where, [{"type": "text", "text": FILLER}], "filler", "representation", message)
+        return [self.text(FILLER)]
+
+    def drop_message(self, path: Path) -> None:
+        """Nothing is left of a message."""
+        self.gone.add(path)
+        self.loss.drop(path, "empty_content", "representation", "nothing is left of the message")
+
+    def drop_merged(self, anchor: Path) -> None:
+        """Nothing is left of a message and of those that were merged into it."""
+        left = [path for path, to in self.merges if to == anchor]
+        self.merges = [merge for merge in self.merges if merge[1] != anchor]
+        for path in (anchor, *left):
+            self.drop_message(path)
+
+    def next_turn(self) -> None:
+        """The model speaks again."""
+
+    def report_merges(self) -> None:
+        """Reports the messages that travel in another one, while every message stands where it was written."""
+        for path, to in self.merges:
+            self.gone.add(path)
+            self.loss.merge(path, to, "merged_turn", "representation", "neighbouring messages travel as one turn")
+
+    def report_moves(self) -> None:
+        """Reports the messages that stand elsewhere."""
+        for position, before, code, message, left in self.moves:
+            if ("messages", position) not in self.gone:
+                self.loss.move(("messages", position), ("messages", before), code, "representation", message, left)
+
+
+W = TypeVar("W", bound=Writing)
+
+
+class Turns(Generic[W]):
+    """Puts messages together to wire messages.
+
+    A wire message has a role, which is `assistant` of the model, and a list that is its member `member`. It `joins` neighbours of
+    one role; where it does not, it holds one message, or the results of one turn. `open_end`: the last one may be empty, when it
+    is the model's. `blocks_to_wire` writes the blocks of one place, `result_to_wire` a result of a tool.
+    """
+
+    __slots__ = (
+        "assistant", "blocks_to_wire", "first", "joins", "late", "member", "messages", "of", "open_end", "order", "result_to_wire", "wires", "writing",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        messages: list[Item],
+        writing: W,
+        blocks_to_wire: Callable[[list[Item], str, W, Path], list[Item]],
+        result_to_wire: Callable[[Item, W, Path], list[Item]],
+        member: str = "content",
+        assistant: str = "assistant",
+        *,
+        joins: bool = True,
+        open_end: bool = False,
+    ) -> None:
+        self.messages = messages
+        self.writing = writing
+        self.blocks_to_wire = blocks_to_wire
+        self.result_to_wire = result_to_wire
+        self.member = member
+        self.assistant = assistant
+        self.joins = joins
+        self.open_end = open_end
+        self.first = 0  # the first message behind the leading instructions
+        self.order: Order = range(len(messages))
+        self.wires: list[Item] = []
+        self.of: list[list[int]] = []  # the messages that each of them says
+        self.late: list[Any] = []  # what stands behind the open wire message
+
+    # ------------------------------------------------------------------------------------------ what a wire says itself
+
+    def put_members(self, state: Item, wire: Item, path: Path) -> None:
+        """Writes what the state of a message holds for this wire beside its content."""
+        report_replayable_state(state, self.writing.loss, path)
+        if fields := state.get("fields"):
+            wire.update(laid_over(wire, fields, self.writing, (*path, "provider_state", "fields")))
+
+    def put_system(self, content: list[Item], body: Item) -> Item | None:
+        """Writes the leading instructions beside the conversation; gives the object in which they stand, where that has members
+        of its own."""
+        body["system"] = content
+        return None
+
+    def begins(self, message: Item) -> bool:  # noqa: ARG002
+        """Whether a message with a state is a wire message of its own beside a neighbour of its role."""
+        return False
+
+    def begin_with_answer(self, position: int) -> None:
+        """The conversation begins with the model."""
+
+    def end_answer(self, message: Item, content: list[Item], path: Path) -> None:
+        """Mends a message of the model that ends in something else than a text."""
+
+    def end_conversation(self, content: list[Item], position: int) -> None:
+        """Mends the last wire message, which is the model's and ends with the message at this position."""
+
+    def takes_instructions(self, message: Item, position: int, speaker: str, content: list[Item]) -> bool:  # noqa: ARG002
+        """Whether instructions may stand as such in their place, behind what was said by then."""
+        return False
+
+    def mark(self, content: list[Item], message: Item, path: Path) -> bool:  # noqa: ARG002
+        """Marks the last block of a message for the cache; gives whether it takes a mark."""
+        return False
+
+    def put_late(self, position: int) -> None:
+        """Writes what stands behind the open wire message, and before the message at a position."""
+
+    def travels(self, message: Item, path: Path) -> None:
+        """Reports what a message of this wire holds beside its content and that goes, as it travels in another one."""
+        state = self.writing.state_of(message)
+        report_replayable_state(state, self.writing.loss, path)
+        for name in state.get("fields") or ():
+            where = (*path, "provider_state", "fields", name)
+            self.writing.loss.drop(where, "combination", "weakened", "the message travels inside another one")
+
+    def pinned(self) -> Collection[int]:
+        """Results that would rather stay in their place than others where messages move."""
+        return ()
+
+    # ------------------------------------------------------------------------------------------ messages
+
+    def write(self, request: Item, body: Item) -> None:
+        """Writes the leading instructions into the body, and puts the other messages together."""
+        self.write_leading(request, body)
+        self.arrange()
+        self.write_messages()
+
+    def write_leading(self, request: Item, body: Item) -> None:
+        """Writes the request's own instructions and the messages before all others. Raises `InvalidRequest` without messages."""
+        messages, writing = self.messages, self.writing
+        if not messages and not writing.same("messages"):
+            raise InvalidRequest("a conversation needs at least one message", path="/messages")
+        self.first = count = _leading_count(messages, writing)
+        content: list[Item] = []
+        anchor: Path | None = None
+        merges: list[tuple[Path, Path]] = []
+        if request.get("system"):
+            anchor = ("system",)
+            content = self.blocks_to_wire(request["system"], SYSTEM, writing, anchor)
+        for position in range(count):
+            message = messages[position]
+            path: Path = ("messages", position)
+            found = self.blocks_to_wire(message["content"], SYSTEM, writing, (*path, "content"))
+            self._report_members(message, found, path)
+            fold_role(message["role"], path, writing)
+            if anchor is None:
+                anchor = path
+            else:
+                merges.append((path, anchor))
+            content += found
+        if not content:
+            _drop_leading(count, writing)
+            return
+        writing.merges += merges
+        wire = self.put_system(content, body)
+        for position in range(count):
+            message, path = messages[position], ("messages", position)
+            if wire is None or count > 1 or anchor != path:
+                self.travels(message, path)
+            elif "provider_state" in message and writing.endpoint.owns(message["provider_state"]):
+                self.put_members(message["provider_state"], wire, path)
+
+    def arrange(self, *, as_read: bool = True) -> None:
+        """Brings the messages behind the leading instructions into the order of the wire; `as_read`: what was read in another
+        order stays in it."""
+        messages, writing = self.messages, self.writing
+        self.order = arranged(messages, writing, self.first, by_turn=True, as_read=as_read)
+        if not isinstance(self.order, range):
+            moves = moves_behind(self.order, messages, self.first, self.pinned())
+            writing.moves += [(source, before, "reordered", WHY, None) for source, before in moves]
+
+    def write_messages(self) -> None:
+        """Writes the messages in their order. Raises `InvalidRequest` where nothing of them is left."""
+        messages, writing, wires, of = self.messages, self.writing, self.wires, self.of
+        blocks_to_wire, result_to_wire, joins = self.blocks_to_wire, self.result_to_wire, self.joins
+        member, assistant, late = self.member, self.assistant, self.late
+        position = self.first
+        # of the open wire message: whose it is, what it holds, the message that neighbours are merged into and its role, and the
+        # state of the one whose members it gets
+        speaker = anchor_role = ""
+        content: list[Item] = [{}]
+        anchor: Path = ()
+        state: Item | None = None
+        try:
+            for position in self.order:
+                message = messages[position]
+                role: str = message["role"]
+                blocks: list[Item] = message["content"]
+                if role == "assistant":
+                    by = assistant
+                elif role == "user" or role == "tool":
+                    by = USER
+                elif joins and not has_content(message):
+                    writing.drop_message(("messages", position))
+                    continue
+                elif self.takes_instructions(message, position, speaker, content):
+                    fold_role(role, ("messages", position), writing)
+                    role = by = SYSTEM
+                else:
+                    blocks = _marked_blocks(message, ("messages", position), writing)
+                    role = by = USER
+                begins = by != speaker or not (joins or role == anchor_role == "tool")
+                if begins or ("provider_state" in message and self.begins(message)):
+                    begins = True
+                    if state is not None or not content:
+                        self._close(state, anchor)
+                    if late:
+                        self.put_late(position)
+                    if role == "assistant":
+                        writing.next_turn()
+                        if not wires:
+                            self.begin_with_answer(position)
+                block: Item = blocks[0] if len(blocks) == 1 else _SEVERAL
+                if len(block) == 2 and block["type"] == "text" and (text := block["text"]) and not text.isspace():
+                    found = [writing.text(text)]  # most messages
+                elif role == "tool":
+                    found = result_to_wire(blocks[0], writing, ("messages", position, "content", 0))
+                else:
+                    found = blocks_to_wire(blocks, by, writing, ("messages", position, "content"))
+                    if role == "assistant" and found and "text" not in found[-1]:
+                        self.end_answer(message, found, ("messages", position))
+                native: Item | None = None
+                path: Path = ("messages", position)
+                if len(message) > 2 and not within(message, PLAIN):
+                    native = self._native_members(message, found, path)
+                if begins:
+                    speaker, content, anchor, anchor_role, state = by, found, path, role, native
+                    wires.append({"role": by, member: found})
+                    of.append([position])
+                    continue
+                of[-1].append(position)
+                if role == "tool" and not content:
+                    # an edit left nothing of what stood before the result, which begins the wire message now
+                    writing.drop_merged(anchor)
+                    anchor, anchor_role, state = path, role, native
+                elif role == anchor_role != "tool":
+                    writing.merges.append((path, anchor))
+                elif found:
+                    anchor, anchor_role = path, role
+                    self.travels(message, path)
+                else:
+                    writing.drop_message(path)
+                content += found
+        except UNREADABLE as problem:
+            why = "the message lacks a member or has one of a wrong type"
+            raise InvalidRequest(why, path=pointer(("messages", position))) from problem
+        if speaker == assistant:
+            self.end_conversation(content, of[-1][-1])
+        if state is not None or not content:
+            self._close(state, anchor, last=True)
+        if late:
+            self.put_late(len(messages))
+        if not wires and not writing.same("messages"):
+            raise InvalidRequest("a conversation needs a message with content", path="/messages")
+
+    def _close(self, state: Item | None, path: Path, *, last: bool = False) -> None:
+        """Ends the open wire message: fills it where it holds nothing, and writes the members of a message of this wire."""
+        wire = self.wires[-1]
+        if not wire[self.member] and not (last and self.open_end and wire["role"] == self.assistant):
+            wire[self.member] = self.writing.filler((*path, "content"), "the target takes no empty turn")
+        if state is not None:
+            self.put_members(state, wire, path)
+
+    def _native_members(self, message: Item, content: list[Item], path: Path) -> Item | None:
+        """Reports what a message holds beside role and content; gives its state, where that has members for the wire message."""
+        state: Item | None = message.get("provider_state")
+        if state is None or not self.writing.endpoint.owns(state):
+            self._report_members(message, content, path)
+            return None
+        if not within(message, _WITH_STATE):
+            self._report_members(message, content, path)
+        return state if "fields" in state or "signature" in state else None
+
+    def _report_members(self, message: Item, content: list[Item], path: Path) -> None:
+        """What a message holds beside role and content."""
+        writing = self.writing
+        report_not_written(message, _OF_MESSAGE, writing.loss, path)
+        report_foreign_state(message, writing.endpoint, writing.loss, path)
+        if message.get("cache") is not None and not self.mark(content, message, path):
+            why = "there is nothing here that takes a mark for the cache"
+            writing.loss.drop((*path, "cache"), "cache_hint", "weakened", why)
+
+
+_OF_MESSAGE: Final = OF_MESSAGE | {"cache"}
+_WITH_STATE: Final = PLAIN | {"provider_state"}
+
+# ---------------------------------------------------------------------------------------------- instructions
+
+
+def has_content(message: Item) -> bool:
+    """Whether something of instructions goes onto the wire."""
+    return any(block["type"] != "text" or block["text"].strip() for block in message["content"])
+
+
+_MARKED: Final = "instructions inside a conversation travel marked in a user turn"
+
+
+def _leading_count(messages: list[Item], writing: Writing) -> int:
+    """How many messages before all others are instructions, for wires that have a place for them beside the conversation.
+
+    Instructions alone are no conversation: the last of them is said by the user.
+    """
+    count = 0
+    for message in messages:
+        if message["role"] not in INSTRUCTIONS or writing.encoding_of(message).get("in_messages"):
+            break
+        count += 1
+    alone = count == len(messages) and not writing.same("messages")
+    return count - 1 if alone and count else count
+
+
+def _drop_leading(count: int, writing: Writing) -> None:
+    """Reports leading instructions of which nothing is left."""
+    for position in range(count):
+        why = "the instructions hold no text"
+        writing.loss.drop(("messages", position), "empty_content", "representation", why)
+
+
+def _marked_blocks(message: Item, path: Path, writing: Writing) -> list[Item]:
+    """The blocks of instructions that travel in a user turn, each text marked, which is reported."""
+    writing.loss.replace((*path, "role"), "user", "marker", "weakened", _MARKED)
+    blocks: list[Item] = []
+    for index, block in enumerate(message["content"]):
+        if block["type"] == "text" and block["text"] and not block["text"].isspace():
+            text = marked(block["text"])
+            writing.loss.replace((*path, "content", index, "text"), text, "marker", "weakened", _MARKED)
+            block = {**block, "text": text}
+        blocks.append(block)
+    return blocks

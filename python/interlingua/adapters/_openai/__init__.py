@@ -1,0 +1,1 @@
+"""What both wires of OpenAI have in common."""

@@ -1,0 +1,222 @@
+"""Members of a request that both wires of OpenAI have and mean alike: what is written, and above all what is not."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Wire,
+    is_plain_name,
+    plain_name,
+    report_unknown,
+)
+from interlingua.adapters._openai.writing import LONGEST_TOOL_NAME, Target
+from interlingua.adapters._requests.members import (
+    Kind,
+    Row,
+    Rows,
+    one_of,
+    read_model,
+    within,
+)
+from interlingua.adapters._requests.reasoning import level_of
+from interlingua.adapters._requests.rules import MOST_LOGPROBS, kept_metadata, top_logprobs
+
+Request = dict[str, Any]
+
+EFFORTS: Final = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
+VERBOSITIES: Final = ("low", "medium", "high")
+_MOST_PAIRS: Final = 16
+TIERS: Final = ("auto", "default", "flex", "priority")
+_RANGES: Final = {"temperature": (0, 2), "top_p": (0, 1), "frequency_penalty": (-2, 2), "presence_penalty": (-2, 2)}
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def sampling(name: str, value: Any, body: Wire, writing: Target, *, reasons: bool | None = None) -> Any:
+    """A setting that is brought into the range of the wire; some models take none while they reason.
+
+    `reasons` says whether the model will reason, where that is known.
+    """
+    lowest, highest = writing.dialect.get("ranges", NOTHING).get(name) or _RANGES[name]
+    value = within(name, value, lowest, highest, writing)
+    taken = writing.capabilities.get("sampling_with_reasoning") is not False or writing.verbatim(name, "reasoning")
+    if not taken and (_reasons(writing) if reasons is None else reasons):
+        message = "the model samples by these settings only without reasoning"
+        writing.loss.drop((name,), "combination", "weakened", message)
+        return None
+    return value
+
+
+def _reasons(writing: Target) -> bool:
+    """Whether the model will reason: as it is asked, else as it does unasked. One of which nothing is known reasons."""
+    asked = effort(writing.source.get("reasoning") or NOTHING, writing)
+    return (asked or writing.capabilities.get("default_reasoning_effort")) != "none"
+
+
+def metadata(name: str, value: dict[str, Any], body: Wire, writing: Target) -> Wire | None:
+    """Texts that the provider keeps with the answer."""
+    message = "the wire keeps texts of up to 512 characters under names of up to 64"
+    return kept_metadata(writing, _is_pair, message, _MOST_PAIRS) or None
+
+
+def _is_pair(key: str, item: Any) -> bool:
+    return type(item) is str and len(item) <= 512 and len(key) <= 64
+
+
+def effort(value: Mapping[str, Any], writing: Target) -> str | None:
+    """The one word by which these wires ask for reasoning: a budget and a mode are turned into it.
+
+    A word that nobody knows here is none; one that the model does not take becomes the nearest that it takes.
+    """
+    asked = value.get("effort")
+    if asked is None:
+        if value.get("mode") == "disabled":
+            asked = "none"
+        elif (budget := value.get("budget_tokens")) is not None:
+            asked = level_of(budget)
+        else:
+            return None
+    accepted = writing.capabilities.get("reasoning_efforts")
+    if (accepted and asked in accepted) or writing.verbatim("reasoning"):
+        return asked
+    if asked not in EFFORTS:
+        return None
+    if not accepted:
+        return asked
+    wanted = EFFORTS.index(asked)
+    known = [word for word in accepted if word in EFFORTS] or list(accepted)
+    return min(known, key=lambda word: abs(EFFORTS.index(word) - wanted) if word in EFFORTS else len(EFFORTS))
+
+
+def asked_format(name: str, value: dict[str, Any], writing: Target, *, enforced: bool) -> str | None:
+    """The form of answer to ask for; None when none can be. `enforced` says that there can be a schema.
+
+    All that cannot be asked for is reported.
+    """
+    loss, kind = writing.loss, value["type"]
+    report_unknown(value, _FORMAT, loss, (name,))
+    if kind != "json_schema":
+        for member in _OF_SCHEMAS:
+            if value.get(member) is not None:
+                loss.drop(
+                    (name, member), "unsupported_field", "representation", "this form of answer has no such member"
+                )
+    if kind == "text" or writing.verbatim("response_format"):
+        return kind
+    accepted = _accepted_format(kind, writing, enforced=enforced)
+    if accepted is None:
+        loss.drop((name,), "unsupported_value", "lost", "the provider cannot be asked for this form of answer")
+    return accepted
+
+
+_OF_SCHEMAS: Final = ("name", "description", "schema", "strict")
+_FORMAT: Final = frozenset(("type", *_OF_SCHEMAS))
+
+
+def _accepted_format(kind: str, writing: Target, *, enforced: bool) -> str | None:
+    """The form of answer that can be asked for in the place of a kind."""
+    forms = writing.dialect.get("response_formats") or ("text", "json", "json_schema")
+    if writing.capabilities.get("supports_structured_output") is False or not enforced:
+        forms = [encoding for encoding in forms if encoding != "json_schema"]
+    if kind in forms:
+        return kind
+    if kind == "json_schema" and "json" in forms:
+        message = "the answer is asked for as a JSON object without a schema"
+        writing.loss.replace(("response_format",), {"type": "json"}, "unsupported_value", "weakened", message)
+        return "json"
+    return None
+
+
+def schema_to_wire(value: dict[str, Any], writing: Target) -> Wire:
+    """Name, description, schema and strictness of a form of answer; the wire demands a name with a grammar."""
+    name = value.get("name")
+    path = ("response_format", "name")
+    if name is None:
+        name = "response"
+        writing.loss.replace(path, name, "required_default", "representation", "the wire demands a name of the schema")
+    elif not is_plain_name(name, LONGEST_TOOL_NAME):
+        name = plain_name(name)[:LONGEST_TOOL_NAME] or "response"
+        writing.loss.replace(path, name, "name_rewritten", "representation", "the name does not fit the wire's grammar")
+    schema: Wire = {"name": name}
+    for member in ("description", "schema", "strict"):
+        if value.get(member) is not None:
+            schema[member] = value[member]
+    kept = writing.same("response_format")  # a schema is long to look through
+    if schema.get("strict") and writing.refuses_strict(schema.get("schema"), ("response_format", "strict"), kept=kept):
+        del schema["strict"]
+    return schema
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def beside_tools(value: Any, body: Wire) -> bool:
+    """Whether a word or a switch stands beside tools, without which it is refused."""
+    return type(value) is not dict and bool(body.get("tools")) and type(body["tools"]) is list
+
+
+def is_choice(value: Any, body: Wire) -> bool:
+    """Whether a word chooses among tools, and they are there."""
+    return value in ("auto", "none", "required") and beside_tools(value, body)
+
+
+def _is_kept(value: Wire, _: Wire) -> bool:
+    return 0 < len(value) <= _MOST_PAIRS and all(_is_pair(key, item) for key, item in value.items())
+
+
+def is_bare_format(value: Wire) -> bool:
+    """Whether a form of answer has a type alone."""
+    return len(value) == 1 and value.get("type") in ("text", "json_object")
+
+
+def is_named_schema(schema: Any) -> bool:
+    """Whether what asks for an answer by a schema has a name that fits, and says no more than is known here."""
+    if type(schema) is not dict or None in schema.values() or schema_from_wire(schema) is None:
+        return False
+    name = schema.get("name")
+    return type(name) is str and is_plain_name(name, LONGEST_TOOL_NAME)
+
+
+SHARED_ROWS: Final[Rows] = {
+    "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
+    "temperature": Row(Kind.NUMBER, "temperature", plain=(0, 2), write=sampling),
+    "top_p": Row(Kind.NUMBER, "top_p", plain=(0, 1), write=sampling),
+    "top_logprobs": Row(Kind.COUNT, "top_logprobs", plain=(0, MOST_LOGPROBS), write=top_logprobs),
+    "stream": Row(Kind.SWITCH, "stream", plain=()),
+    "parallel_tool_calls": Row(Kind.SWITCH, "parallel_tool_calls", plain=beside_tools),
+    "service_tier": Row(Kind.TEXT, "service_tier", plain=one_of(TIERS)),
+    "user": Row(Kind.TEXT, "user", plain=()),
+    "metadata": Row(Kind.OBJECT, "metadata", plain=_is_kept, write=metadata),
+}
+"""The members that both wires spell alike."""
+SWITCHES: Final[Mapping[str, tuple[str, ...]]] = {
+    "unsupported": ("reasoning", "reasoning_effort"),
+    "ranges": tuple(_RANGES),
+    "response_formats": ("response_format", "text"),
+    "service_tiers": ("service_tier",),
+}
+"""The switches of both wires by which members are written otherwise than they may come."""
+
+
+_SCHEMA_TYPES: Final[dict[str, type]] = {"name": str, "description": str, "schema": dict, "strict": bool}
+
+
+def schema_from_wire(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """What asks for an answer by a schema; None when there is more, or something of an unexpected type."""
+    if not schema.keys() <= _SCHEMA_TYPES.keys():
+        return None
+    present = {name: item for name, item in schema.items() if item is not None}
+    if not all(isinstance(item, _SCHEMA_TYPES[name]) for name, item in present.items()):
+        return None
+    return {"type": "json_schema", **present}
+
+
+def report_prefill(position: int, writing: "Target") -> None:
+    """Reports that the answer is not to go on with the turn of the assistant in which the request ends."""
+    if writing.dialect.get("prefill"):
+        return
+    path = ("messages", position, "role")
+    message = "the provider answers anew, and does not go on with an answer that was begun"
+    writing.loss.replace(path, "assistant", "unsupported_model", "weakened", message)

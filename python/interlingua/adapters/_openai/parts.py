@@ -1,0 +1,169 @@
+"""What content of both wires of OpenAI, and images of Cohere's, have in common: where a medium is, marks for the cache, items that
+are kept whole."""
+
+import re
+from collections.abc import Collection, Container, Mapping
+from typing import Any, Final
+
+from interlingua.adapters._content.media import (
+    BYTES,
+    FILE,
+    WEB,
+    Medium,
+    inline,
+    located,
+    refuse_source,
+    sniff,
+    source_of,
+)
+from interlingua.adapters._engine.items import ABSENT, Item, Member, by_rule
+from interlingua.adapters._engine.kit import Wire, data_uri, report_unknown
+from interlingua.adapters._engine.writing import Refused, Writing
+from interlingua.adapters._openai.writing import Target
+from interlingua.canonical.loss import Path
+
+Block = dict[str, Any]
+
+# ---------------------------------------------------------------------------------------------- where a medium is
+
+
+def address(name: str, *takes: str) -> Member:
+    """A member that says where a medium is: at a web address, in a data URI of its bytes, or under the id of a file."""
+
+    def read(raw: Any, block: Item, reading: Any) -> None:
+        if type(raw) is not str or "source" in block:
+            raise TypeError(name)
+        found = inline(raw)
+        kind = FILE if FILE in takes else WEB if found is None else BYTES
+        if kind not in takes or (kind == WEB and "://" not in raw and not raw.startswith("data:")):
+            raise TypeError(name)
+        block["source"] = source_of(kind, raw if found is None or kind == FILE else found[1], reading.endpoint)
+        if kind == BYTES and found is not None:
+            block["media_type"] = found[0]
+
+    def write(block: Item, _: Writing, __: Path) -> Any:
+        source = block["source"]
+        if source["kind"] not in takes:
+            return ABSENT
+        return source["data"] if source["kind"] != BYTES else data_uri(block["media_type"], source["data"])
+
+    return Member(name, ("source", "media_type"), read, write)
+
+
+def located_for(block: Block, taken: Collection[str], writing: Writing) -> Medium:
+    """A medium as a wire says it that has its bytes in a data URI. Raises `Refused` for one that is not taken from where it is."""
+    medium = located(block)
+    if block["type"] == "image" and medium.kind == BYTES and not (medium.media_type or "image/").startswith("image/"):
+        raise Refused("unsupported_source", "this is no type of an image")
+    refuse_source(block, medium, taken, writing)
+    if medium.kind != BYTES:
+        return Medium(medium.kind, medium.data, None)
+    media_type = medium.media_type
+    media_type = media_type.partition(";")[0].strip() if media_type else sniff(block["type"], medium.data)
+    return Medium(BYTES, medium.data, media_type)
+
+
+DETAILS: Final = frozenset(("auto", "low", "high", "original"))
+"""How closely a model of OpenAI can look at an image."""
+
+
+def detail(words: Container[str] = DETAILS, instead: str | None = None, *, soft: bool = False) -> Member:
+    """How closely to look at an image, in the words of the wire; what it says `instead` of any other, if anything."""
+
+    def write(block: Item, writing: Writing, path: Path) -> Any:
+        wished = block.get("detail")
+        if wished is None:
+            return ABSENT
+        if wished in words or writing.whole:
+            return wished
+        where, message = (*path, "detail"), "the wire has no such word for how closely to look"
+        if instead is None:
+            writing.loss.drop(where, "unsupported_value", "weakened", message)
+            return ABSENT
+        writing.loss.replace(where, instead, "unsupported_value", "weakened", message)
+        return instead
+
+    return by_rule("detail", ("detail",), str, write, lambda raw: raw in words, soft=soft)
+
+
+def _write_file_name(block: Item, writing: Writing, path: Path) -> Any:
+    name = block.get("name")
+    if name or block["source"]["kind"] != BYTES:
+        return ABSENT if name is None else name
+    message = "a file that is given by its bytes is refused without a name"
+    writing.loss.replace((*path, "name"), "document", "required_default", "representation", message)
+    return "document"
+
+
+def file_name(*, soft: bool = False) -> Member:
+    """The name of a file."""
+    return by_rule("filename", ("name",), str, _write_file_name, always=True, soft=soft)
+
+
+# ---------------------------------------------------------------------------------------------- marks for the cache
+
+BREAKPOINT: Final = "prompt_cache_breakpoint"
+MOST_BREAKPOINTS: Final = 4
+_TTLS: Final = ("30m", "12h")
+_TIME_TO_LIVE: Final = re.compile(r"[0-9]+[mh]")
+_MARKS: Final[dict[str, dict[str, str]]] = {"cache_control": {"type": "ephemeral"}, BREAKPOINT: {"mode": "explicit"}}
+_MARK: Final = frozenset(("ttl",))
+
+
+class CacheMark:
+    """Marks for the cache, by the names that a wire has for them."""
+
+    def __init__(self, *names: str) -> None:
+        self._names = names
+
+    def read(self, fields: Item, item: Item, encoding: Item, reading: Any) -> None:
+        """Takes a readable mark out of the members that are kept, onto the item."""
+        for name in self._names:
+            value, mark = fields.get(name), _MARKS[name]
+            if type(value) is not dict or not value.items() >= mark.items() or not value.keys() - mark.keys() <= _MARK:
+                continue
+            ttl = value.get("ttl")
+            if "ttl" in value and not (type(ttl) is str and _TIME_TO_LIVE.fullmatch(ttl)):
+                continue
+            item["cache"] = {"ttl": ttl} if ttl is not None else {}
+            encoding["cache"] = name
+            del fields[name]
+            if name == BREAKPOINT:
+                reading.marks += 1
+                if ttl is not None and ttl not in _TTLS:
+                    reading.unusual = True
+            return
+
+    def write(self, cache: Item, wire: Wire, encoding: Mapping[str, Any], path: Path, writing: Target) -> None:
+        """Puts a mark where it stood, or where the dialect has a place for it."""
+        name = encoding.get("cache") or writing.dialect.get("cache_hints")
+        loss = writing.loss
+        if name not in self._names:
+            loss.drop(path, "cache_hint", "weakened", "the wire has no cache marks")
+            return
+        ttl = cache.get("ttl")
+        if name == BREAKPOINT:
+            if "cache" not in encoding and not writing.takes_marks():
+                loss.drop(path, "cache_hint", "weakened", "the wire marks parts of users and systems alone")
+                return
+            if writing.breakpoints >= MOST_BREAKPOINTS:
+                loss.drop(path, "limit_exceeded", "weakened", f"the wire takes {MOST_BREAKPOINTS} cache marks")
+                return
+            writing.breakpoints += 1
+            if not (ttl is None or ttl in _TTLS or writing.whole):
+                loss.drop((*path, "ttl"), "cache_hint", "weakened", "the wire does not know this time to live")
+                ttl = None
+        wire[name] = {**_MARKS[name]} if ttl is None else {**_MARKS[name], "ttl": ttl}
+        report_unknown(cache, _MARK, loss, path)
+
+
+# ---------------------------------------------------------------------------------------------- items of any kind
+
+
+def _read_index(raw: Any, _: Item, __: Any) -> None:
+    if type(raw) is not int:
+        raise TypeError("index")
+
+
+INDEX: Final = Member("index", (), _read_index, lambda item, writing, path: ABSENT, lambda raw: False, soft=True)
+"""The place of an item in its list, which says nothing: it goes back as it came, and is no loss elsewhere."""

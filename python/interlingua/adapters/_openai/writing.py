@@ -1,0 +1,103 @@
+"""For whom a body of OpenAI's wires is written, what that provider refuses, and by which names and ids it knows calls."""
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from interlingua.adapters._content.offered import AS_FUNCTION
+from interlingua.adapters._content.schema import LISTED, NAMED, SINGLE, Places, Schema, are_texts, parts
+from interlingua.adapters._engine import writing as _writing
+from interlingua.adapters._engine.kit import NOTHING, is_plain_name
+from interlingua.adapters._engine.writing import LONGEST_TOOL_NAME, CallIds
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.loss import Loss, Path
+
+Item = dict[str, Any]
+
+
+class Target(_writing.Writing):
+    """The target and the report, with what both wires of OpenAI need besides.
+
+    `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
+    which are free in all else where the provider has no grammar of its own.
+    """
+
+    __slots__ = ("breakpoints",)
+
+    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
+        grammar: Mapping[str, Any] = endpoint.dialect.get("tool_id") or NOTHING
+        pattern = re.compile(grammar["pattern"]) if "pattern" in grammar else None
+        call_ids = CallIds("call_", pattern, longest_id, grammar.get("length"))
+        super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME, call_ids)
+        self.folds_custom = self.dialect.get("custom_tools") is False and not self.same_origin
+        self.breakpoints = 0
+
+    def fits_name(self, name: str) -> bool:
+        """Whether the provider takes the name of a tool."""
+        return fits_name(name, self.dialect)
+
+    def takes_marks(self) -> bool:
+        """Whether the item at hand takes a mark for the cache that it did not come with."""
+        return True
+
+    def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
+        """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
+        if kept or schema is None or can_be_enforced(schema):
+            return False
+        message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
+        self.loss.drop(path, "schema_weakened", "weakened", message)
+        return True
+
+    def writes_free_text(self, block: dict[str, Any]) -> bool:
+        """Whether a call is written as one with free text. One that the provider made goes back so."""
+        if block.get("kind") != "custom":
+            return False
+        state = self.state_of(block)
+        made = bool(state) and not (state.get("encoding") or NOTHING).get(AS_FUNCTION)
+        return made or not self.folds_custom
+
+
+def can_be_enforced(schema: Any) -> bool:
+    """Whether the provider enforces a schema as it is (its guide to structured outputs is the source)."""
+    at_root = type(schema) is dict and schema.get("type") == "object" and "anyOf" not in schema
+    return at_root and _is_enforced(schema, 0)
+
+
+_FORBIDDEN: Final = frozenset(
+    ("allOf", "oneOf", "not", "if", "then", "else", "patternProperties", "dependentRequired", "dependentSchemas")
+) | {"dependencies"}
+_PLACES: Final[Places] = {
+    **dict.fromkeys(("properties", "$defs", "definitions"), NAMED),
+    **dict.fromkeys(("anyOf", "prefixItems"), LISTED),
+    **dict.fromkeys(("items", "additionalProperties"), SINGLE),
+}
+_MOST_LEVELS: Final = 100
+
+
+def _is_enforced(schema: Any, level: int) -> bool:
+    """Whether a schema and all in it hold no forbidden keyword, and every object is closed and requires all that it has."""
+    if type(schema) is not dict:
+        return True
+    if level > _MOST_LEVELS or not _FORBIDDEN.isdisjoint(schema):
+        return False
+    if _is_object(schema):
+        required, properties = schema.get("required") or [], schema.get("properties") or {}
+        if schema.get("additionalProperties") is not False or not are_texts(required):
+            return False
+        if type(properties) is not dict or set(required) != properties.keys():
+            return False
+    for part in parts(schema, _PLACES):  # noqa: SIM110 a generator costs more than what it asks
+        if not _is_enforced(part, level + 1):
+            return False
+    return True
+
+
+def _is_object(schema: Schema) -> bool:
+    kind = schema.get("type")
+    return kind == "object" or (type(kind) is list and "object" in kind) or type(schema.get("properties")) is dict
+
+
+def fits_name(name: str, dialect: Mapping[str, Any]) -> bool:
+    """Whether the provider takes the name of a tool."""
+    pattern = dialect.get("tool_name")
+    return re.fullmatch(pattern, name) is not None if pattern else is_plain_name(name, LONGEST_TOOL_NAME)

@@ -1,0 +1,426 @@
+"""
+The members of a request beside its messages, both ways: what all wires do alike.
+
+A wire has a table of rows: of each member of its body the type, and what it means. A reader takes what it understands; what it
+does not understand stays an option, and what says nothing (null, an empty list) is kept as it was spelt. A member of another
+type than its row says stays an option too: to its own wire it goes back as it came, and a request that goes elsewhere is
+refused at that member, for nobody knows what it was to mean (spec/2-requests.md#wrong-type).
+
+A writer has a table by canonical member. A member without a row is a loss, as grave as `SEVERITY` says.
+"""
+
+from collections.abc import Callable, Container, Mapping
+from decimal import Decimal
+from typing import Any, Final, Generic, TypeVar
+
+from interlingua.adapters._engine.items import Reading
+from interlingua.adapters._engine.kit import STRUCTURE, Wire, severity_of
+from interlingua.adapters._engine.writing import Writing
+from interlingua.canonical import json
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Loss, pointer
+
+Request = dict[str, Any]
+R = TypeVar("R", bound=Reading)
+W = TypeVar("W", bound=Writing)
+
+# ---------------------------------------------------------------------------------------------- types of members
+
+
+class Kind:
+    """Of which type a member is, in the words of a refusal."""
+
+    TEXT: Final = "a string"
+    TEXTS: Final = "a list of strings"
+    TEXT_OR_TEXTS: Final = "a string or a list of strings"
+    SWITCH: Final = "true or false"
+    SWITCH_OR_TEXT: Final = "true, false or a string"
+    NUMBER: Final = "a number"
+    INTEGER: Final = "a whole number"
+    COUNT: Final = "a whole number, zero or more"
+    ANSWERS: Final = "a whole number, one or more"
+    LIST: Final = "a list"
+    OBJECT: Final = "an object"
+    TEXT_OR_OBJECT: Final = "a string or an object"
+    ANYTHING: Final = "any value"
+
+
+def whole(value: Any) -> int | None:
+    """The whole number that a JSON number is, however it was written (100.0 is 100); None for any other value."""
+    if type(value) is int:
+        return value
+    if type(value) is float:
+        return int(value) if value.is_integer() else None
+    if type(value) is Decimal:
+        return int(value) if value == value.to_integral_value() else None
+    return None
+
+
+def is_number(value: Any) -> bool:
+    """A JSON number; true and false are none."""
+    return type(value) is int or type(value) is float or type(value) is Decimal
+
+
+def _number_in(text: str) -> Any:
+    """The number that a text is, None for any other text."""
+    try:
+        return json.loads(text)
+    except InvalidRequest:
+        return None
+
+
+def _are_texts(value: Any) -> bool:
+    return type(value) is list and all(type(text) is str for text in value)
+
+
+def _is_count(value: Any, least: int) -> bool:
+    number = whole(value)
+    return number is not None and number >= least
+
+
+FITS: Final[dict[str, Callable[[Any], bool]]] = {
+    Kind.TEXT: lambda value: type(value) is str,
+    Kind.TEXTS: _are_texts,
+    Kind.TEXT_OR_TEXTS: lambda value: type(value) is str or _are_texts(value),
+    Kind.SWITCH: lambda value: type(value) is bool,
+    Kind.SWITCH_OR_TEXT: lambda value: type(value) is bool or type(value) is str,
+    Kind.NUMBER: is_number,
+    Kind.INTEGER: lambda value: whole(value) is not None,
+    Kind.COUNT: lambda value: _is_count(value, 0),
+    Kind.ANSWERS: lambda value: _is_count(value, 0),
+    Kind.LIST: lambda value: type(value) is list,
+    Kind.OBJECT: lambda value: type(value) is dict,
+    Kind.TEXT_OR_OBJECT: lambda value: type(value) is str or type(value) is dict,
+    Kind.ANYTHING: lambda value: True,
+}
+
+
+class Row:
+    """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
+
+    The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
+    is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
+    value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
+
+    `parse` gives the canonical value of one of this type, None for one that it does not understand; `read` reads a member that
+    has a rule of its own. The canonical member is written by the first row that names it: by its `write`, else as it is, in
+    the range `plain` (`places`). `as_text`: a number may come as a text.
+    """
+
+    __slots__ = ("as_text", "kind", "member", "parse", "plain", "read", "covers", "write")
+
+    def __init__(
+        self,
+        kind: Any,
+        member: str = "",
+        read: "Reader | None" = None,
+        covers: tuple[str, ...] = (),
+        plain: tuple[Any, ...] | Callable[[Any, Wire], bool] | None = None,
+        parse: Callable[[Any], Any] | None = None,
+        write: "Writer[Any] | None" = None,
+        *,
+        as_text: bool = False,
+    ) -> None:
+        self.as_text = as_text
+        self.kind = kind
+        self.member = member
+        self.read = read
+        self.covers = covers
+        self.plain = plain
+        self.parse = parse
+        self.write = write
+
+
+Rows = Mapping[str, Row]
+
+
+def wrong_member(adapter: str, options: Mapping[str, Any], rows: Rows) -> InvalidWire | None:
+    """The refusal of the options of a wire, where they hold a member of a wrong type."""
+    found = _misfit(options, rows)
+    if found is None:
+        return None
+    path, wanted = found
+    return InvalidWire(f"{path[-1]} must be {wanted}", path=pointer(path), adapter=adapter)
+
+
+def _misfit(options: Mapping[str, Any], rows: Rows) -> tuple[tuple[str, ...], str] | None:
+    """Where the first member of a wrong type stands, and of which type it must be; null is of every type."""
+    for name, value in options.items():
+        row = rows.get(name)
+        if row is None or value is None:
+            continue
+        if isinstance(row.kind, str):
+            if not FITS[row.kind](value):
+                return (name,), row.kind
+        elif not isinstance(value, dict):
+            return (name,), Kind.OBJECT
+        elif (found := _misfit(value, row.kind)) is not None:
+            return (name, *found[0]), found[1]
+    return None
+
+
+def one_of(words: Container[Any]) -> Callable[[Any, Wire], bool]:
+    """What tells whether a value is one of these words."""
+
+    def is_known(value: Any, _: Wire) -> bool:
+        return value in words
+
+    return is_known
+
+
+def are_words(texts: list[str], _: Wire) -> bool:
+    """Whether there are texts, each with visible characters."""
+    return bool(texts) and all(text.strip() for text in texts)
+
+
+# ---------------------------------------------------------------------------------------------- from the wire
+
+
+class Members(Generic[R]):
+    """What has been read of a request beside its messages: its members, what stays an option, and `words` that tell how a
+    wire names a member, for a value that is edited keeps the name.
+    """
+
+    __slots__ = ("body", "endpoint", "options", "reading", "request", "words")
+
+    def __init__(self, body: Wire, reading: R) -> None:
+        self.body = body
+        self.endpoint = reading.endpoint
+        self.reading = reading
+        self.request: Request = {}
+        self.words: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
+
+    def read(self, rows: Rows, apart: Container[str]) -> None:
+        """Reads the members of the body, but for those that are read `apart`."""
+        for name, value in self.body.items():
+            if value is not None and name not in apart:
+                self.read_member(name, value, rows)
+        if self.options:
+            self.request["options"] = {self.endpoint.adapter: self.options}
+
+    def read_member(self, name: str, value: Any, rows: Rows) -> None:
+        """Reads one member that is not null."""
+        row = rows.get(name)
+        if row is None:
+            self.options[name] = value
+        elif type(row.kind) is str or row.read is not None or row.parse is not None:
+            if not is_empty(value, row) and not self._takes(name, value, row):
+                self.options[name] = value
+        elif type(value) is not dict:
+            self.options[name] = value
+        else:
+            self._read_object(name, value, row.kind)
+
+    def _read_object(self, name: str, value: Wire, rows: Rows) -> None:
+        left: Wire = {}
+        for member, item in value.items():
+            row = rows.get(member)
+            if item is None or (row is not None and (is_empty(item, row) or self._takes(member, item, row))):
+                continue
+            left[member] = item
+        if left:
+            self.options[name] = left
+
+    def _takes(self, name: str, value: Any, row: Row) -> bool:
+        if row.read is not None:
+            return row.read(name, value, self)
+        kind = row.kind
+        if row.as_text and type(value) is str:
+            value = _number_in(value)
+        if kind in WHOLE:
+            value = whole(value)
+            if value is None or (kind != Kind.INTEGER and value < (1 if kind == Kind.ANSWERS else 0)):
+                return False
+        elif not (type(value) is dict if type(kind) is dict else FITS[kind](value)):
+            return False
+        if row.parse is not None:
+            value = row.parse(value)
+            if value is None:
+                return False
+            if row.member == REASONING:
+                return self.wish(value)
+        self.request[row.member] = value
+        return True
+
+    def wish(self, wished: Wire) -> bool:
+        """Takes what a member says of reasoning; False where another one says it already."""
+        present: Wire | None = self.request.get(REASONING)
+        if present is None:
+            if wished:
+                self.request[REASONING] = wished
+            return True
+        if not wished.keys().isdisjoint(present):
+            return False
+        present.update(wished)
+        return True
+
+
+REASONING: Final = "reasoning"
+
+
+WHOLE: Final = (Kind.INTEGER, Kind.COUNT, Kind.ANSWERS)
+_LISTS: Final = (Kind.LIST, Kind.TEXTS, Kind.TEXT_OR_TEXTS)
+
+
+def is_empty(value: Any, row: Row) -> bool:
+    """Whether a list, an object of members, or a text that may be an object says nothing."""
+    if value or type(value) not in (list, dict, str):
+        return False
+    if type(value) is list:
+        return row.kind in _LISTS
+    in_rows = type(row.kind) is dict and row.read is None and row.parse is None
+    return row.kind == Kind.TEXT_OR_OBJECT or (type(value) is dict and in_rows)
+
+
+Reader = Callable[[str, Any, Members[Any]], bool]
+"""Takes a member into the request. Whether it could: a member of an unexpected shape stays an option."""
+
+
+def read_model(name: str, value: Any, members: Members[Any]) -> bool:
+    """The name of the model, whose id begins with the provider."""
+    if type(value) is not str or not value:
+        return False
+    members.request["model"] = members.endpoint.model_id(value)
+    return True
+
+
+# ---------------------------------------------------------------------------------------------- to the wire
+
+
+def model_to_wire(request: Request, endpoint: Endpoint) -> str | None:
+    """The name of the model: the endpoint's, else what stands behind the provider in the request's."""
+    model: str | None = endpoint.model or request.get("model")
+    return model if model is None or endpoint.model else model.partition(":")[2] or model
+
+
+SEVERITY: Final[Mapping[str, str]] = {
+    "temperature": "weakened",
+    "top_p": "weakened",
+    "top_k": "weakened",
+    "min_p": "weakened",
+    "frequency_penalty": "weakened",
+    "presence_penalty": "weakened",
+    "seed": "weakened",
+    "stop": "weakened",
+    "n": "weakened",
+    "logprobs": "lost",
+    "top_logprobs": "lost",
+    "verbosity": "weakened",
+    "service_tier": "weakened",
+    "user": "weakened",
+    "metadata": "weakened",
+    "cache": "weakened",
+}
+"""How grave it is that a wire has no such member of a request."""
+
+Writer = Callable[[str, Any, Wire, W], Any]
+"""Gives what the wire says of a canonical member, fitted and reported; None for nothing, or where it wrote that itself."""
+
+
+class Place:
+    """Where a canonical member is written: under which `name`, in which object of the body, and in which range; or by which
+    rule."""
+
+    __slots__ = ("highest", "inside", "is_limit", "lowest", "name", "write")
+
+    def __init__(self, name: str, inside: str, row: Row) -> None:
+        self.name = name
+        self.inside = inside
+        self.write = row.write
+        self.is_limit = row.member == "max_output_tokens"
+        self.lowest: Any = None
+        self.highest: Any = None
+        if isinstance(row.plain, tuple) and len(row.plain) == 2:
+            self.lowest, self.highest = row.plain
+
+
+Places = Mapping[str, Place]
+
+
+def places(rows: Rows, inside: str = "") -> dict[str, Place]:
+    """The place of each canonical member that a row names: that of the first one."""
+    found: dict[str, Place] = {}
+    for name, row in rows.items():
+        if row.member:
+            found.setdefault(row.member, Place(name, inside, row))
+        if type(row.kind) is dict:
+            for member, place in places(row.kind, name).items():
+                found.setdefault(member, place)
+    return found
+
+
+def write_members(request: Request, body: Wire, table: Places, writing: Writing, apart: Container[str] = ()) -> None:
+    """Writes the members of a request beside its structure, each in its place, by its rule or in its range; but not those that
+    are written `apart`. Those that the wire does not have are reported."""
+    for name, value in request.items():
+        if value is None or name in STRUCTURE or name in apart:
+            continue
+        place = table.get(name)
+        if place is None:
+            if value or value not in _NOTHING_ASKED or name == "cache" or name not in SEVERITY:
+                report_absent(name, value, writing.loss)
+            continue
+        if writing.refuses(name):
+            if value not in _NOTHING_ASKED:
+                writing.report_refused(name, value, SEVERITY.get(name, "weakened"))
+            continue
+        if place.write is not None:
+            value = place.write(name, value, body, writing)
+        elif place.is_limit:
+            value = within(name, within_limit(name, value, writing), place.lowest, None, writing, "limit_exceeded")
+        elif (place.lowest is not None and value < place.lowest) or (
+            place.highest is not None and value > place.highest
+        ):
+            value = within(name, value, place.lowest, place.highest, writing)
+        if value is None or value == []:
+            continue
+        if place.inside:
+            put(body, place.inside, place.name, value)
+        else:
+            body[place.name] = value
+
+
+def put(body: Wire, inside: str, name: str, value: Any) -> None:
+    """Writes a member of an object in the body."""
+    body.setdefault(inside, {})[name] = value
+
+
+_NOTHING_ASKED: Final[tuple[Any, ...]] = ([], {})
+
+
+def report_absent(name: str, value: Any, loss: Loss) -> None:
+    """Reports a member that the wire does not have, or that this version does not know."""
+    severity = SEVERITY.get(name)
+    if severity is None:
+        loss.drop((name,), "unknown_field", "lost", "a member that this version does not know")
+    else:
+        code = "cache_hint" if name == "cache" else "unsupported_field"
+        loss.drop((name,), code, severity_of(name, value, severity), f"the wire has no {name.replace('_', ' ')}")
+
+
+def within(name: str, value: Any, lowest: Any, highest: Any, writing: Writing, code: str = "unsupported_value") -> Any:
+    """A number in the range of the wire."""
+    fitted = value
+    if lowest is not None and value < lowest:
+        fitted = lowest
+    elif highest is not None and value > highest:
+        fitted = highest
+    if fitted is value:
+        return value
+    writing.loss.replace((name,), fitted, code, "weakened", "the target's range is narrower")
+    return fitted
+
+
+def within_limit(name: str, value: int, writing: Writing) -> int:
+    """The limit of the answer, or the most that the model gives."""
+    highest = writing.capabilities.get("max_output_tokens")
+    if highest is None or value <= highest or writing.verbatim(name):
+        return value
+    writing.loss.replace((name,), highest, "limit_exceeded", "weakened", "the model gives fewer tokens")
+    return highest
+
+
+def write_nothing(name: str, value: Any, body: Wire, writing: Writing) -> None:
+    """A member that is said elsewhere."""

@@ -1,0 +1,194 @@
+"""Requests of all wires, both ways: what stands around the reading and the writing of their members."""
+
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeVar
+
+from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, keep_read
+from interlingua.adapters._engine.items import Reading
+from interlingua.adapters._engine.kit import NOTHING, UNREADABLE, Wire, data_of, expect
+from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._requests.body import Body
+from interlingua.adapters._requests.members import Members, Reader, Rows, places, write_members, wrong_member
+from interlingua.adapters._requests.options import Options, options_to_wire
+from interlingua.adapters._structured import escape_reserved, mentions_json, write_with_format
+from interlingua.canonical import types
+from interlingua.canonical.endpoint import Endpoint
+from interlingua.canonical.errors import InvalidRequest, InvalidWire
+from interlingua.canonical.loss import Entry, Loss
+
+Request = dict[str, Any]
+Item = dict[str, Any]
+R = TypeVar("R", bound=Reading)
+Written = tuple[types.WireRequest, list[Entry]]
+
+
+# ---------------------------------------------------------------------------------------------------- from the wire
+
+
+def body_of(wire: Mapping[str, Any]) -> Wire:
+    """The body of a wire request. Raises `InvalidWire` where there is none."""
+    body: Wire = expect(expect(wire, dict, "the wire request").get("body"), dict, "the body", "body")
+    return body
+
+
+def unmeasured(endpoint: Endpoint, *known: str) -> Endpoint:
+    """The wire of an endpoint, of whose model nothing is known but some of its capabilities."""
+    capabilities = {name: endpoint.capabilities[name] for name in known if name in endpoint.capabilities}
+    return Endpoint(endpoint.adapter, endpoint.provider, None, endpoint.dialect, capabilities, endpoint.origin)
+
+
+def unmentioned_json(request: Request, messages: list[Item]) -> tuple[str, ...]:
+    """The fact that JSON is asked for, and none of these messages speaks of it."""
+    if (request.get("response_format") or NOTHING).get("type") != "json":
+        return ()
+    return () if mentions_json([message["content"] for message in messages]) else (JSON_UNMENTIONED,)
+
+
+def tools_reader(read: Callable[[Any, Any], Any]) -> Reader:
+    """The reader of a list of tools, of which `read` reads one."""
+
+    def read_tools(name: str, value: Any, members: Members[Any]) -> bool:
+        if type(value) is not list:
+            return False
+        tools: list[Item] = []
+        try:
+            for tool in value:
+                tools.append(read(tool, members.reading))
+        except UNREADABLE as problem:
+            where = f"/{name}/{len(tools)}"
+            message = "a tool cannot be read: a member is missing or has the wrong type"
+            raise InvalidWire(message, path=where, adapter=members.endpoint.adapter) from problem
+        members.request["tools"] = tools
+        return True
+
+    return read_tools
+
+
+class Table(Body):
+    """The members of a wire's requests beside what stands `apart` in a body (messages first, instructions, tools): how they
+    are read, kept as they came, and written.
+
+    `write` writes them in the order that the wire wants, with what `writing` makes; `always` and `switches` are those of `Body`,
+    `shared` and `needed` those of `Options`. `named` brings the members of a body under the names of the rows; `other_names` are
+    those under which members with a canonical word may come besides.
+    """
+
+    def __init__(
+        self,
+        adapter: str,
+        rows: Rows,
+        apart: tuple[str, ...],
+        write: Callable[[Request, Wire, Any], None],
+        writing: Callable[[Request, Endpoint, Loss], Writing],
+        always: tuple[str, ...] = (),
+        *,
+        switches: Mapping[str, tuple[str, ...]] = NOTHING,
+        shared: Collection[str] | None = None,
+        needed: Mapping[str, str] = NOTHING,
+        named: Callable[[Wire], Wire] | None = None,
+        other_names: Collection[str] = (),
+    ) -> None:
+        super().__init__(rows, apart, write, writing, always, switches=switches)
+        self.adapter = adapter
+        self.named = named
+        self._unread = tuple(name for name in apart if name not in rows)
+        self._places = places(rows)
+        self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
+
+    def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
+        """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
+        options and back as it came."""
+        members = Members(body if self.named is None else self.named(body), reading)
+        members.read(self.rows, self._unread + apart)
+        return members
+
+    def keep_request(
+        self,
+        members: Members[Any],
+        messages: list[Item],
+        called: Collection[str] = (),
+        fits: Callable[[str], bool] = bool,
+        *facts: str,
+        empty: bool = False,
+        unusual: bool = False,
+    ) -> Request:
+        """The request of members and messages that were just read, with what is kept of it.
+
+        `called` are the names of calls, `fits` tells whether the wire takes a name of a tool. `facts` are those that the reader
+        knows already, `empty`: there is nothing to answer. `unusual`: a member may be written otherwise than it came.
+        """
+        request, encoding, endpoint = members.request, members.words, members.endpoint
+        request["messages"] = messages
+        _keep_names(request, encoding, called, fits)
+        keep_read(request, encoding, facts, empty=empty)
+        request["provider_state"] = endpoint.state(encoding=encoding)
+        self.keep(request, members.body, endpoint, unusual=unusual)
+        return request
+
+    def write_members(self, request: Request, body: Wire, writing: Writing, apart: Collection[str] = ()) -> None:
+        """Writes the members of a request that have a row, but for those that are written `apart`; others are reported."""
+        write_members(request, body, self._places, writing, apart)
+
+    def write_options(
+        self, request: Request, body: Wire, writing: Writing, carried: Collection[tuple[str, str]] = ()
+    ) -> None:
+        """Writes the wire's own options, and reports others but for those that are `carried` already."""
+        if request.get("options"):
+            options_to_wire(request, body, self._options, writing, carried)
+
+    def wrong_type(self, options: Mapping[str, Any], _: Mapping[str, Any]) -> InvalidWire | None:
+        """The refusal of what was read of a request, where a member with a canonical word is of a wrong type."""
+        return wrong_member(self.adapter, options, self.rows)
+
+
+def _keep_names(request: Request, encoding: Item, called: Collection[str], fits: Callable[[str], bool]) -> None:
+    """Keeps the names of tools that do not fit, and those that several tools have; `called` are those of calls."""
+    names: set[str] = set()
+    again: set[str] = set()
+    for tool in request.get("tools") or ():
+        name: Any = (tool.get("definition") or tool).get("name")
+        if type(name) is str:
+            (again if name in names else names).add(name)
+    if again:
+        encoding["again"] = sorted(again)
+    names.update(called)
+    if odd := [name for name in names if not fits(name)]:
+        encoding["names"] = sorted(odd)
+
+
+# ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
+    """A wire request."""
+    return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
+
+
+def request_writer(
+    write: Callable[[Request, Endpoint, Loss], types.WireRequest], *, speaks_json: bool = False
+) -> Callable[[types.Request, Endpoint], Written]:
+    """What writes canonical requests of a wire as WireRequests, and reports what the wire cannot say.
+
+    `write` writes one, and reports; `speaks_json` is that of `write_with_format`.
+    It raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
+    """
+
+    def written(asked: Request, target: Endpoint) -> Written:
+        loss = Loss(asked.get("loss_policy"))
+        try:
+            wire = write(asked, target, loss)
+        except UNREADABLE as problem:
+            # the schema has checked all but what providers left in `encoding` and `fields`
+            why = "a provider state of the request has an unexpected shape"
+            raise InvalidRequest(why, adapter=target.adapter) from problem
+        return wire, loss.entries
+
+    def with_format(asked: Request, target: Endpoint) -> Written:
+        if "response_format" in asked:
+            return write_with_format(asked, target, written, speaks_json=speaks_json)
+        return written(asked, target)
+
+    def to_wire(request: types.Request, endpoint: Endpoint) -> Written:
+        return escape_reserved(data_of(request), endpoint, with_format)
+
+    return to_wire

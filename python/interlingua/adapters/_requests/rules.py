@@ -1,0 +1,167 @@
+"""Rules that several wires have for members of a request: what is taken of a value, and how the rest is reported."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from interlingua.adapters._engine.kit import NOTHING, Wire, report_unknown, severity_of
+from interlingua.adapters._engine.writing import Writing
+from interlingua.adapters._requests.members import SEVERITY, Writer, within
+
+Format = dict[str, Any]
+
+FORMAT: Final = "response_format"
+_KINDS: Final[Mapping[Any, str]] = {"text": "text", "json_object": "json"}
+_FORMAT_MEMBERS: Final = {
+    "name": "representation",
+    "description": "weakened",
+    "strict": "representation",
+    "schema": "representation",
+}
+_FORMAT_KNOWN: Final = frozenset(("type", *_FORMAT_MEMBERS))
+
+# ---------------------------------------------------------------------------------------------------- values
+
+
+def stops(
+    most: int | None = None, fits: Callable[[str], Any] | None = bool, code: str = "unsupported_value"
+) -> Writer[Writing]:
+    """Writes the stop texts that fit (None: all do), and no more than so many; all others are reported."""
+
+    def write(name: str, value: list[str], body: Wire, writing: Writing) -> list[str]:
+        kept = value
+        if fits is not None:
+            kept = [text for text in value if fits(text)]
+            if len(kept) != len(value):
+                for position, text in enumerate(value):
+                    if not fits(text):
+                        message = "the target takes no stop text without words"
+                        writing.loss.drop((name, position), code, "weakened", message)
+        taken = writing.dialect.get("max_stop", most)
+        if taken is None or len(kept) <= taken:
+            return kept
+        message = f"the target takes {taken} stop texts"
+        writing.loss.replace((name,), kept[:taken], "limit_exceeded", "weakened", message)
+        return kept[:taken]
+
+    return write
+
+
+def seed_within(lowest: int, highest: int) -> Writer[Writing]:
+    """Writes a seed of this range; one beyond it would be another."""
+
+    def write(name: str, value: int, body: Wire, writing: Writing) -> int | None:
+        if lowest <= value <= highest:
+            return value
+        writing.loss.drop((name,), "unsupported_value", "weakened", "the target has no such seed")
+        return None
+
+    return write
+
+
+def word(words: Sequence[str], default: str | None = None, switch: str = "") -> Writer[Writing]:
+    """Writes one of the words that the wire has, or those that a `switch` of the dialect lists; `default` is what the wire
+    calls what others call so."""
+
+    def write(name: str, value: str, body: Wire, writing: Writing) -> str | None:
+        if value in (writing.dialect.get(switch) or words):
+            return value
+        if value == "default" and default is not None:
+            writing.loss.replace((name,), default, "unsupported_value", "representation", "another word for the same")
+            return default
+        severity = "representation" if value == "auto" else "weakened"
+        writing.loss.drop((name,), "unsupported_value", severity, "the target has no such word")
+        return None
+
+    return write
+
+
+# ---------------------------------------------------------------------------------------------------- log probabilities
+
+MOST_LOGPROBS: Final = 20
+
+
+def top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | None:
+    """How many alternatives are given beside each token."""
+    if writing.refuses("logprobs", name):
+        code = "unsupported_field" if "logprobs" in writing.dialect.get("unsupported", ()) else "unsupported_model"
+        severity = severity_of(name, value, SEVERITY[name])
+        writing.loss.drop((name,), code, severity, "the target gives no log probabilities")
+        return None
+    return within(name, value, 0, MOST_LOGPROBS, writing, "limit_exceeded")
+
+
+# ---------------------------------------------------------------------------------------------------- metadata
+
+
+def kept_metadata(
+    writing: Writing,
+    fits: Callable[[str, Any], Any],
+    message: str,
+    most: int | None = None,
+    code: str = "unsupported_value",
+    user: str = "",
+) -> dict[str, Any]:
+    """The data that the provider keeps with a request: what fits, and no more than so many; all else is reported. `user`
+    is the name under which the id of the user stands among it."""
+    kept: dict[str, Any] = {}
+    for name, item in (_given("metadata", writing) or NOTHING).items():
+        if not fits(name, item):
+            writing.loss.drop(("metadata", name), code, "weakened", message)
+        elif most is not None and len(kept) == most:
+            writing.loss.drop(("metadata", name), "limit_exceeded", "weakened", f"the wire keeps {most} pairs")
+        else:
+            kept[name] = item
+    who = _given("user", writing) if user else None
+    if who is None:
+        return kept
+    if user in kept or len(kept) == most or not fits(user, who):
+        writing.loss.drop(("user",), "unsupported_field", "weakened", "the wire has no place for the user's id")
+    else:
+        kept[user] = who
+        writing.loss.move(("user",), ("metadata", user), "unsupported_field", "representation", "the user's id")
+    return kept
+
+
+def _given(name: str, writing: Writing) -> Any:
+    """What a request says of a member; None where the provider or the model does not take it, which is reported."""
+    value = writing.source.get(name)
+    if not value or not writing.refuses(name):
+        return value
+    writing.report_refused(name, value, SEVERITY[name])
+    return None
+
+
+# ---------------------------------------------------------------------------------------------------- the form of an answer
+
+
+def named_format(value: Any) -> Format | None:
+    """The form of an answer that is a type alone."""
+    kind = value.get("type") if type(value) is dict and len(value) == 1 else None
+    return {"type": _KINDS[kind]} if type(kind) is str and kind in _KINDS else None
+
+
+def report_bare(value: Format, writing: Writing) -> None:
+    """Reports the members of a form of answer that is free text."""
+    for member in value:
+        if member != "type":
+            message = "free text has no such member"
+            writing.loss.drop((FORMAT, member), "unsupported_field", "representation", message)
+
+
+def report_format(value: Format, writing: Writing, *covered: str) -> None:
+    """Reports the members of a form of answer that the wire has no place for, but for those that are `said`."""
+    for member, severity in _FORMAT_MEMBERS.items():
+        if member not in covered and value.get(member) is not None and value[member] is not False:
+            message = f"the form of an answer has no {member} on this wire"
+            writing.loss.drop((FORMAT, member), "unsupported_field", severity, message)
+    report_unknown(value, _FORMAT_KNOWN, writing.loss, (FORMAT,))
+
+
+def asked_schema(value: Format, writing: Writing) -> Any:
+    """The schema that is asked for, None where JSON is to have none; that is reported, and what else has no place."""
+    schema = (value.get("schema") or None) if value["type"] == "json_schema" else None
+    if value["type"] == "json_schema" and schema is None:
+        message = "without a schema the answer is asked for as a JSON object"
+        writing.loss.replace((FORMAT, "type"), "json", "unsupported_value", "weakened", message)
+    report_format(value, writing, *(() if schema is None else ("schema",)))
+    return schema
