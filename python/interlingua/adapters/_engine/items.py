@@ -366,7 +366,7 @@ def _put_back(fields: Item, wire: Wire, row: Row | None, path: Path, writing: Wr
         if where[-1] in wire or len(where) > len(path) + 1:
             writing.loss.drop(where, "combination", "representation", "the canonical member says it already")
         else:
-            writing.loss.drop(where, "unsupported_field", "lost", "what the item says has no member of this name")
+            writing.loss.drop(where, "unsupported_field", "weakened", "what the item says has no member of this name")
 
 
 def laid_over(wire: Wire, fields: Item, writing: Writing, path: Path) -> Wire:
