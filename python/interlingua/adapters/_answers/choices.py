@@ -49,7 +49,7 @@ class Choices:
     def read(self, body: Wire, readings: list[Any]) -> list[Response]:
         """The answer and the other choices, each with a reader of its own. Raises `InvalidAnswer` for one that cannot be read."""
         found: list[Response] = []
-        choices: list[Wire] = body.get(self.name) or []
+        choices: list[Any] = body.get(self.name) or []
         for position, reading in enumerate(readings):
             row, wire = (self.choice, choices[position]) if position else (self.answer, self._view(body, choices))
             number: Any = None
@@ -68,7 +68,7 @@ class Choices:
             found[0]["alternatives"] = found[1:]
         return found
 
-    def _view(self, body: Wire, choices: list[Wire]) -> Wire:
+    def _view(self, body: Wire, choices: list[Any]) -> Wire:
         view = {**body}
         view.pop(self.name, None)
         if choices:
@@ -100,7 +100,7 @@ class Choices:
         if not may_differ(unusual):
             return
         response, endpoint, loss = found[0], readings[0].endpoint, Loss()
-        choices: list[Wire] = body.get(self.name) or []
+        choices: list[Any] = body.get(self.name) or []
         for choice, wire, read in zip(found, choices, readings, strict=False):
             keep_message(choice["message"], wire, read)
         first, others = write(response, endpoint, loss)

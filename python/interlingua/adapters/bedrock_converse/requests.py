@@ -162,7 +162,7 @@ def from_wire_request(
     elif wires is not None:
         raise InvalidWire("messages must be a list", path="/messages")
     _address_from_wire(wire, members.request, endpoint)
-    facts = (MARKS,) if reading.marks else ()
+    facts: tuple[str, ...] = (MARKS,) if reading.marks else ()
     if not members.request.get("tools") and reading.calls:
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
