@@ -112,7 +112,7 @@ def _places(
 
 
 def _beginning(start: dict[str, Any], block: dict[str, Any], so_far: str) -> list[dict[str, Any]]:
-    """What a text told before `said`, as the event behind the one that begins it."""
+    """What a text told before `so_far`, as the event behind the one that begins it."""
     begun = start["block"]
     text: str = block.get("text") or ""
     if begun["type"] not in ("text", "thinking") or not text.endswith(so_far):

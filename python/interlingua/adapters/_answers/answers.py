@@ -398,7 +398,7 @@ STREAMED_CODES: Final = frozenset(("arguments_invalid", "name_rewritten"))
 
 
 def not_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
-    """Of what was `told` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
+    """Of what was `reported` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
     return [entry for entry in reported if entry["code"] not in STREAMED_CODES or _has_no_effect(entry, answer)]
 
 

@@ -62,7 +62,7 @@ def _without_blank_texts(response: Item) -> Item:
 
 
 def _left_out_of_stream(answer: Item, reported: list[Entry], bare: tuple[str, ...], endpoint: Endpoint) -> list[Entry]:
-    """What a stream does not say of texts and reasoning, beside what was `told` of a whole answer: marks for the cache,
+    """What a stream does not say of texts and reasoning, beside what was `reported` of a whole answer: marks for the cache,
     and members without canonical meaning of the blocks of which the content goes `bare`."""
     paths = {entry["path"] for entry in reported}
     loss = Loss()

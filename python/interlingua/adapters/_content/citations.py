@@ -77,7 +77,7 @@ def select_members(citation: Citation, names: Collection[str]) -> dict[str, Any]
 
 
 def report_citation(citation: Citation, writing: Writing, path: Path, not_written: Collection[str] = ()) -> None:
-    """Reports what a citation of this wire says without a place on it: members `unsaid`, and those that nobody knows."""
+    """Reports what a citation of this wire says without a place on it: members `not_written`, and those that nobody knows."""
     for name in not_written:
         if name in citation:
             message = f"the wire has no {name.replace('_', ' ')} of a citation"

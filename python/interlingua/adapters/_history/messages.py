@@ -67,7 +67,7 @@ def result_message(call: str, content: list[Block], reading: Any, wire_id: str |
 
 
 def other_members(item: Wire, known: Container[str], spellings: Spellings, *place: str) -> Item:
-    """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spelt`."""
+    """The members of an item, at a `place`, that the contract has no word for. Null says nothing, and goes to `spellings`."""
     others: Item = {}
     for name, value in item.items():
         if name in known:

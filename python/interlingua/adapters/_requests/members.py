@@ -99,7 +99,7 @@ FITS: Final[dict[str, Callable[[Any], bool]]] = {
 class Row:
     """A member of a wire: of which type it is, and the canonical `member` that is the same, or how it is read.
 
-    The type is one of the words above, or the rows of an object. `says` names the canonical members that it says, where it
+    The type is one of the words above, or the rows of an object. `covers` names the canonical members that it says, where it
     is not that one alone. A value of this type is written as it came within the range `plain` (None: no bound; empty: any
     value), or where `plain` says so of it and the body in which it stands; where that is not known, the row has none.
 

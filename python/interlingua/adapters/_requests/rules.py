@@ -149,7 +149,7 @@ def report_bare(value: Format, writing: Writing) -> None:
 
 
 def report_format(value: Format, writing: Writing, *covered: str) -> None:
-    """Reports the members of a form of answer that the wire has no place for, but for those that are `said`."""
+    """Reports the members of a form of answer that the wire has no place for, but for those that are `covered`."""
     for member, severity in _FORMAT_MEMBERS.items():
         if member not in covered and value.get(member) is not None and value[member] is not False:
             message = f"the form of an answer has no {member} on this wire"

@@ -341,7 +341,7 @@ def _camelised(item: Any, reading: Reading) -> Wire:
 
 
 def _function_from_wire(function: Any, place: str, spellings: Spellings, reading: Reading) -> Tool:
-    """A function; `spelt` gets how its parameters came, where all else is written so."""
+    """A function; `spellings` gets how its parameters came, where all else is written so."""
     wire = _camelised(function, reading)
     tool = read_item(_FUNCTION, wire, {}, reading)
     schema = tool.get("input_schema", _PLAIN_OBJECT)

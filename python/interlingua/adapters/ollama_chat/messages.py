@@ -314,7 +314,7 @@ def _finish(read: Message, fields: dict[str, Any], spellings: Spellings, reading
 
 
 def _blocks(message: Wire, role: str, reading: Reading, spellings: Spellings, *, answer: bool = False) -> list[Block]:
-    """Thinking, images, text, calls; what says nothing beside them goes to `spelt`."""
+    """Thinking, images, text, calls; what says nothing beside them goes to `spellings`."""
     blocks: list[Block] = []
     calls = None
     if role == "assistant":

@@ -429,7 +429,7 @@ ORIGIN_MEMBERS: Final = frozenset(("adapter", "provider", "origin"))
 
 
 def members_from_wire(item: Wire, known: Container[str], state: dict[str, Any], spellings: Spellings) -> dict[str, Any]:
-    """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spelt`."""
+    """Takes the id of an item; gives the members that have no canonical meaning. Those that say nothing go to `spellings`."""
     kept = other_members(item, known, spellings)
     if isinstance(kept.get("id"), str):
         state["id"] = kept.pop("id")
@@ -450,7 +450,7 @@ def reasoning_from_wire(item: Wire, reading: Reading) -> Block | None:
     fields: dict[str, Any] = {}
     for member, kind in _TEXTS.items():
         parts: Any = item.get(member)
-        listed: list[Any] = [] if parts is None else parts
+        listed: Any = [] if parts is None else parts
         if type(listed) is not list:
             return None
         for position, part in enumerate(listed):
