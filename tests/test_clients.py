@@ -50,12 +50,12 @@ LAYERS = {
 
 @pytest.mark.parametrize("language", VERSIONS)
 def test_the_layer_by_hand_is_thin(language: str) -> None:
-    """At most 310 lines (spec/decisions/0029-clients.md), without comments, imports and empty lines."""
+    """At most 340 lines (spec/decisions/0029-clients.md), without comments, imports and empty lines."""
     pattern, other, an_import = LAYERS[language]
     files = [path for path in (CLIENTS / language).glob(pattern) if not path.name.endswith(other)]
     assert len(files) >= 3, "the layer has moved"
     lines = [line for path in files for line in _code(path.read_text("utf-8"), an_import)]
-    assert len(lines) <= 310, f"{len(lines)} lines"
+    assert len(lines) <= 340, f"{len(lines)} lines"
 
 
 def _code(text: str, an_import: str) -> list[str]:

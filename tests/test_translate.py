@@ -320,10 +320,10 @@ def test_what_an_answer_of_the_reserved_name_turns_out_to_be() -> None:
     frames: list[Data] = [
         {"type": "response.created", "response": {"id": "resp_1", "status": "in_progress", "model": "m", "output": []}},
         {"type": "response.output_item.added", "output_index": 0, "item": {**call, "arguments": ""}},
-        {"type": "response.output_item.done", "output_index": 0, "item": call},
+        {"type": "response.output_item.done", "output_index": 0, "item": {**call, "arguments": 7}},
         {
             "type": "response.completed",
-            "response": {"id": "resp_1", "status": "completed", "model": "m", "output": [call]},
+            "response": {"id": "resp_1", "status": "completed", "model": "m", "output": [{**call, "arguments": 7}]},
         },
     ]
     data = b"".join(b"data: %s\n\n" % json.dumps(frame) for frame in frames)

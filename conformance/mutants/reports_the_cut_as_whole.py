@@ -1,6 +1,7 @@
 """Reports of a stream that fails what the whole answer would lose, and not what a reader finds of its pieces."""
 
 CAUGHT_BY = ["*/*#streamed:{wire}"]
+NOT_ON = {"*": {"openai_responses": "what had arrived reads from its pieces as it does from the whole answer"}}
 
 
 def handle(message, reference):
