@@ -334,9 +334,6 @@ def _top_logprobs(name: str, value: int, body: Wire, writing: Writing) -> int | 
     return None
 
 
-_CONFIG: Final = "generationConfig"
-
-
 # -- reasoning
 
 
