@@ -65,7 +65,7 @@ def messages_to_wire(request: Request, writing: Writing, *, read: list[Wire] | N
         runs = _written(messages, order, writing)
     body = runs.body
     items: Items | None = None
-    if read is not None or came_otherwise(messages):
+    if read is not None or came_otherwise(messages, writing.endpoint):
         items = Items(messages, "messages", writing)
         body = items.settled(runs.body, runs.of, read)
     if read is None and (writing.legacy or items is not None) and any(map(_lacks_an_id, body)):
