@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers.usage import Counts
+from interlingua.adapters._content.calls import report_text
 from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, report_not_written
 from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
 from interlingua.adapters._engine.reading import Reading
@@ -394,23 +395,17 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- streams
 
-STREAMED_CODES: Final = frozenset(("arguments_invalid", "name_rewritten"))
-"""What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
+_NOT_STREAMED: Final = frozenset(("arguments_invalid", "name_rewritten"))
+"""What a whole answer changes and a stream does not: arguments go as a text, and names of calls as they come."""
 
 
-def not_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
-    """Of what was `reported` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
-    return [entry for entry in reported if entry["code"] not in STREAMED_CODES or _has_no_effect(entry, answer)]
-
-
-def _has_no_effect(entry: Entry, answer: dict[str, Any]) -> bool:
-    """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
-    match entry["path"].split("/"):
-        case ["", "message", "content", position, "input_raw"]:
-            block: dict[str, Any] = answer["message"]["content"][int(position)]
-            return block["input_raw"] == ""
-        case _:
-            return False
+def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
+    """What a stream loses of an answer whose calls go in pieces of their argument texts, by what is `reported` of the whole."""
+    loss = Loss()
+    for position, block in enumerate(answer["message"]["content"]):
+        if block["type"] == "tool_use" and "input_raw" in block and block.get("kind") != "custom":
+            report_text(block, ("message", "content", position), loss)
+    return [*(entry for entry in reported if entry["code"] not in _NOT_STREAMED), *loss.entries]
 
 
 PROBE: Final = "…"

@@ -131,8 +131,10 @@ def object_of(block: Block, loss: Loss, path: Path) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- arguments that are a text
 
-_NONE: Final = ("", "null")
-"""What models write for a call without arguments."""
+
+def stated(text: str) -> str:
+    """An argument text, with an object of no members for what models write of a call without arguments."""
+    return "{}" if text.strip() in ("", "null") else text
 
 
 def argument_text(wire: str = "arguments") -> Member:
@@ -153,15 +155,12 @@ def argument_text(wire: str = "arguments") -> Member:
 def read_text(text: str, block: Block) -> None:
     """Reads an argument text into `input`, parsed once. A text that we would not write so is kept in the state of the call,
     which it has."""
-    value = parse_arguments(text)
+    value = parse_arguments(stated(text))
     block["input"] = value or {}
-    if value is not None:
-        if arguments_text(value) != text:
-            keep_spelling(block["provider_state"], _TEXT, text)
-    elif text.strip() in _NONE:
-        keep_spelling(block["provider_state"], _TEXT, text)
-    else:
+    if value is None:
         block["input_raw"] = text
+    elif arguments_text(value) != text:
+        keep_spelling(block["provider_state"], _TEXT, text)
 
 
 _TEXT: Final = "arguments"
@@ -174,7 +173,7 @@ def text_of(block: Block, writing: Writing, path: Path) -> str:
     if block.get("kind") == "custom":
         written = arguments_text(_free_text_as_object(raw, writing.loss, path))
     elif raw is not None:
-        _report_raw(block, raw, path, writing.loss)
+        report_text(block, path, writing.loss)
         return raw
     else:
         written = arguments_text(block["input"])
@@ -184,14 +183,13 @@ def text_of(block: Block, writing: Writing, path: Path) -> str:
 
 def _is_same(text: str, written: str) -> bool:
     """Whether a kept text still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NONE:
-        return written == "{}"
-    parsed = parse_arguments(text)
+    parsed = parse_arguments(stated(text))
     return parsed is not None and arguments_text(parsed) == written
 
 
-def _report_raw(block: Block, raw: str, path: Path, loss: Loss) -> None:
-    parsed = {} if raw.strip() in _NONE else parse_arguments(raw)
+def report_text(block: Block, path: Path, loss: Loss) -> None:
+    """Reports what of a call its argument text, which could not be read, does not say on a wire that has it as a text."""
+    parsed = parse_arguments(stated(block["input_raw"]))
     message = "the argument text is what the model sees"
     if parsed is not None:
         loss.drop((*path, "input_raw"), "arguments_invalid", "representation", message)
