@@ -65,7 +65,7 @@ def plain_call(
         "id": canonical or reading.call(wire_id or None, known_as or name),
         "name": name,
         "input": given,
-        "provider_state": reading.state(id=wire_id),
+        "provider_state": {**reading.origin, "id": wire_id},
     }
     if type(given) is str:
         read_text(given, block)

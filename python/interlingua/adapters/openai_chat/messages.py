@@ -99,7 +99,7 @@ def _written(messages: list[Message], order: Order, writing: Writing) -> "_Runs"
         else:
             wire = _plain_to_wire(message, position, writing, runs)
         runs.body.append(wire)
-        runs.of.append((position,) if runs.first in (-1, position) else (runs.first, position))
+        runs.of.append((position,) if runs.first < 0 or runs.first == position else (runs.first, position))
         if not runs.waiting:
             runs.first = -1
     if runs.waiting:
