@@ -59,6 +59,7 @@ class Writer:
         self.endpoint = endpoint
         self.frames: list[Any] = []
         self.open_blocks: dict[tuple[int, int], OpenBlock] = {}
+        self._going_on: OpenBlock | None = None  # the block of the last piece: most are of the same
         self._deltas = deltas
         self._counts: dict[Any, int] = {}
         self._several = several
@@ -103,9 +104,13 @@ class Writer:
         """The frames of an event that is a piece of a block, as nearly all are. An answer beside the first has none on wires
         that give one."""
         choice: int = event.get("choice") or 0
+        index: int = event["index"]
         if choice and not self._several:
             return []
-        frame = self.piece(self.open_blocks.get((choice, event["index"])), event["text"])
+        open_block = self._going_on
+        if open_block is None or open_block.index != index or open_block.choice != choice:
+            open_block = self._going_on = self.open_blocks.get((choice, index))
+        frame = self.piece(open_block, event["text"])
         return [] if frame is None else [frame]
 
     def event(self, event: Event) -> list[Any]:
@@ -121,6 +126,7 @@ class Writer:
 
     def take(self, event: Event, choice: int) -> None:
         """Writes what an event says that is no piece of a block."""
+        self._going_on = None
         match event["type"]:
             case "message_start":
                 self.start(event)
