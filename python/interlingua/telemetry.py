@@ -85,7 +85,9 @@ class Telemetry:
 
     def attempt(self, call: Call) -> "Attempt":
         """The span of one call to a provider, which begins now."""
-        span = self._tracer.start_span(f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=_asked(call))
+        span = self._tracer.start_span(
+            f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=_request_attributes(call)
+        )
         headers: dict[str, str] = {}
         if self._propagate:
             propagate.inject(headers, trace.set_span_in_context(span))
@@ -229,7 +231,7 @@ class Attempt:
     def answered(self, response: Data) -> None:
         """The answer is whole."""
         if self._span.is_recording():
-            self._span.set_attributes(_said(response))
+            self._span.set_attributes(_response_attributes(response))
         self._end()
 
     def failed(self, problem: BaseException | str) -> None:
@@ -298,7 +300,7 @@ def _exporter() -> Any:
 # ---------------------------------------------------------------------------------------------------- attributes
 
 
-def _asked(call: Call) -> dict[str, Any]:
+def _request_attributes(call: Call) -> dict[str, Any]:
     endpoint, request = call.endpoint, call.request
     provider = endpoint.provider or endpoint.adapter
     attributes: dict[str, Any] = {
@@ -327,7 +329,7 @@ def _asked(call: Call) -> dict[str, Any]:
     return attributes
 
 
-def _said(response: Data) -> dict[str, Any]:
+def _response_attributes(response: Data) -> dict[str, Any]:
     attributes: dict[str, Any] = {}
     choices = (response, *(response.get("alternatives") or ()))
     attributes["gen_ai.response.finish_reasons"] = [choice["finish_reason"] for choice in choices]

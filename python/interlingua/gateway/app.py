@@ -55,7 +55,12 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
 def all_routes(gateway: Gateway, of_faces: Sequence[BaseRoute]) -> list[BaseRoute]:
     """All paths of a gateway with their operations; those of the faces also below the name of a provider."""
-    return [*connect.routes(gateway), *_own(gateway), *of_faces, Mount("/{provider}", routes=of_faces)]
+    return [
+        *connect.routes(gateway),
+        *_routes_of_the_gateway(gateway),
+        *of_faces,
+        Mount("/{provider}", routes=of_faces),
+    ]
 
 
 def operations_of(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Operation]:
@@ -90,7 +95,7 @@ def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
     return Refused("not_found", told, status, code=faces.UNKNOWN_OPERATION.get(faces.of(request), ""))
 
 
-def _own(gateway: Gateway) -> list[BaseRoute]:
+def _routes_of_the_gateway(gateway: Gateway) -> list[BaseRoute]:
     """The gateway's own paths: records of calls, and whether it is alive."""
 
     async def call(request: Request, key: Key) -> Any:

@@ -107,7 +107,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
                 headers = dict(getattr(request.state, "headers", {}))
                 return Response(json_format.MessageToJson(given, indent=None), 200, headers, _JSON)
             except Exception as problem:  # noqa: BLE001 each is told in the words of Connect
-                return failed(request, gateway.own(problem))
+                return failed(request, gateway.as_our_error(problem))
 
         return answer
 
@@ -155,7 +155,7 @@ async def _generated(
                 call.content.event({"type": "response", "response": response})
         running.end(200)
     except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
-        own = gateway.own(problem)
+        own = gateway.as_our_error(problem)
         running.end(_STATUSES.get(_word(status_of(own).code), 500), own)
         raise own from None
     finally:

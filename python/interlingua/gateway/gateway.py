@@ -36,7 +36,7 @@ from interlingua.gateway.bodies import RAW_BODY, raw_body, read_body, unless_end
 from interlingua.gateway.calls import Call, Calls, counted
 from interlingua.gateway.clients import certificate_of, key_of, peer_of, sdk_of
 from interlingua.gateway.contents import Content, Contents
-from interlingua.gateway.generating import Asked, Generator, Prepared, Streamed, failure
+from interlingua.gateway.generating import Generation, Generator, Prepared, Streamed, failure
 from interlingua.gateway.metrics import Metrics
 from interlingua.gateway.passing import Passing
 from interlingua.gateway.past import KEPT, Past
@@ -224,7 +224,7 @@ class Gateway:
         the generation, where the request has another one."""
         call = Call("", key.tenant, key.name, adapter, "")
         wire = _wire(request, body)
-        asked = Asked(
+        asked = Generation(
             adapter,
             wire if path is None else {**wire, "path": path},
             request.path_params.get("provider"),
@@ -277,7 +277,7 @@ class Gateway:
             wire = _wire(request, asked if older is None else older.asked(asked))
             provider = request.path_params.get("provider")
             sdk = sdk_of(request, adapter)
-            return self.generator.prepare(Asked(adapter, wire, provider, sdk, strict, past), key, call)
+            return self.generator.prepare(Generation(adapter, wire, provider, sdk, strict, past), key, call)
 
         size = len(body) + (0 if past is None else size_of({"messages": past.before}))
         prepared = (await done(size, prepare))()
@@ -287,14 +287,14 @@ class Gateway:
 
     def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
         """A failure, as a provider of the wire would have told it."""
-        problem = self.own(problem)
-        status, headers, body = failure(problem, self._spoken(request, adapter))
+        problem = self.as_our_error(problem)
+        status, headers, body = failure(problem, self._endpoint_of(request, adapter))
         if running is not None:
             running.end(status, problem)
             headers |= running.headers()
         return Response(body, status, headers | {"content-type": headers.get("content-type", _JSON)})
 
-    def own(self, problem: Exception) -> InterlinguaError:
+    def as_our_error(self, problem: Exception) -> InterlinguaError:
         """A failure as one of ours. What is none is a defect: it is logged without its text, which may quote content."""
         if isinstance(problem, RecursionError):
             return too_deep()
@@ -306,7 +306,7 @@ class Gateway:
             return InterlinguaError("a defect of the gateway; its log tells where")
         return problem
 
-    def _spoken(self, request: Request, adapter: str) -> Endpoint:
+    def _endpoint_of(self, request: Request, adapter: str) -> Endpoint:
         try:
             return self.generator.home(adapter, request.path_params.get("provider") or sdk_of(request, adapter))
         except InterlinguaError:

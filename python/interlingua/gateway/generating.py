@@ -37,7 +37,7 @@ _RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Generation:
     """A generation that a client asks for.
 
     `wire` is the request as its adapter reads it (method, path, headers, body), `provider` the one that the path names,
@@ -99,7 +99,7 @@ class Generator:
 
     # ------------------------------------------------------------------------------------------------ who is asked
 
-    def prepare(self, asked: Asked, key: Key, call: Call) -> Callable[[], Prepared]:
+    def prepare(self, asked: Generation, key: Key, call: Call) -> Callable[[], Prepared]:
         """Reads a request and finds who answers it, in two steps as `Routing.weigh`: the first may be made in another
         thread, the second publishes the decision. They raise what reading and routing raise, and `Refused`.
         """
@@ -158,7 +158,7 @@ class Generator:
             raise InvalidRequest("the request names no model", path="/model")
         return model.removeprefix(f"{speaks.provider or speaks.adapter}:")
 
-    def _spec(self, name: str, asked: Asked, speaks: Endpoint) -> tuple[str | None, bool]:
+    def _spec(self, name: str, asked: Generation, speaks: Endpoint) -> tuple[str | None, bool]:
         """The models that a name stands for, None where the slots of routing decide; and whether the policy said so."""
         if asked.provider is not None:
             return f"{asked.provider}:{name}", False
@@ -305,12 +305,12 @@ class Streamed:
         if (keeper := self._prepared.keeper) is not None:
             chunk = keeper.chunk(chunk)
             if "response" in event:
-                chunk = await self._kept(event["response"]) or chunk
+                chunk = await self._store(event["response"]) or chunk
         if (content := self._call.content) is not None:
             content.event(event, _text(chunk))
         return chunk
 
-    async def _kept(self, response: Data) -> bytes:
+    async def _store(self, response: Data) -> bytes:
         """Stores an answer before its client is told that it is whole. Gives what the client is told instead, when that
         fails."""
         prepared = self._prepared

@@ -212,7 +212,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
     def _happened(self, event: Event) -> None:
         match event:
             case RequestReceived():
-                self._asked(event)
+                self._begin_request(event)
             case DataReceived(stream_id=id):
                 stream = self._streams.get(id or 0)
                 if stream is None:
@@ -258,7 +258,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             stream.lost()
         self.loop.call_later(_LINGER_S, self.transport.close)
 
-    def _asked(self, event: RequestReceived) -> None:
+    def _begin_request(self, event: RequestReceived) -> None:
         id = event.stream_id or 0
         self._highest = max(self._highest, id)
         scope = self._scope(event.headers or [])

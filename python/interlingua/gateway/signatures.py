@@ -44,7 +44,7 @@ class Shown:
         try:
             made = datetime.strptime(self.time, "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC)
         except ValueError:
-            raise _odd() from None
+            raise _malformed() from None
         if abs(now - made) > WINDOW:
             minutes = WINDOW // timedelta(minutes=1)
             message = f"the signature is more than {minutes} minutes from the time of this server; look at the clocks"
@@ -69,13 +69,13 @@ def shown(request: Request) -> Shown | None:
     found = _SHOWN.fullmatch(authorization)
     time = request.headers.get("x-amz-date", "")
     if found is None or not _TIME.fullmatch(time) or not found["scope"].startswith(time[:8]):
-        raise _odd()
+        raise _malformed()
     names = tuple(found["names"].split(";"))
     # a header of AWS that the signature does not cover could have been added by anybody
     demanded = _ALWAYS | {name for name in request.headers if name.startswith("x-amz-")}
     covered = {_plain(name, request) for name in names}
     if not demanded <= covered or any(name not in request.headers for name in covered):
-        raise _odd()
+        raise _malformed()
     return Shown(found["access_key"], time, found["scope"], names, found["signature"])
 
 
@@ -88,6 +88,6 @@ def _covered(values: list[str]) -> str:
     return ",".join(" ".join(value.split()) for value in values)
 
 
-def _odd() -> Refused:
+def _malformed() -> Refused:
     message = f"the signature is none of version 4 for {SERVICE} over host, x-amz-date and the other x-amz headers, with the body"
     return Refused("authentication", message, 401)

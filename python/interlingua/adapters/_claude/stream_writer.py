@@ -5,7 +5,7 @@ Streams to the wire: what the writers of both wires of Claude do alike, and what
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import PROBE, not_in_pieces
+from interlingua.adapters._answers.answers import PROBE, lost_in_pieces
 from interlingua.adapters._answers.stream_writer import FREE, OpenBlock, Writer
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
@@ -60,7 +60,7 @@ def stream_loss(
     """
     answer = _without_blank_texts(data_of(response))
     _, reported = to_wire_response(response_of(answer), endpoint)
-    return answer, reported, [*not_in_pieces(reported, answer), *_left_out_of_stream(answer, reported, bare, endpoint)]
+    return answer, reported, [*lost_in_pieces(reported, answer), *_left_out_of_stream(answer, reported, bare, endpoint)]
 
 
 def _without_blank_texts(response: Item) -> Item:

@@ -2,9 +2,17 @@
 
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import ending, not_in_pieces
+from interlingua.adapters._answers.answers import ending, lost_in_pieces
 from interlingua.adapters._answers.stream_writer import FREE, TEXT, Block, Encoder, OpenBlock, Writer, encoded
-from interlingua.adapters._engine.kit import NOTHING, Event, Wire, data_of, response_of
+from interlingua.adapters._engine.kit import (
+    NOTHING,
+    Event,
+    Wire,
+    data_of,
+    report_replayable_state,
+    response_of,
+    state_of,
+)
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
 from interlingua.adapters.cohere_chat.responses import answer_id, to_wire_response
@@ -105,5 +113,9 @@ class _Writer(Writer):
 
 
 def stream_loss(response: types.Response, endpoint: Endpoint) -> list[Entry]:
-    """What a stream of this answer does not say: what a whole answer does not, but for what pieces say as it came."""
-    return not_in_pieces(to_wire_response(response, endpoint)[1], data_of(response))
+    """What a stream of this answer does not say: what a whole answer does not, but for what pieces say as it came; and further
+    members of the message, of which nothing is known when it begins."""
+    answer, loss = data_of(response), Loss()
+    fields = state_of(answer["message"], endpoint).get("fields")
+    report_replayable_state({"fields": fields}, loss, ("message",), fields=True)
+    return [*lost_in_pieces(to_wire_response(response, endpoint)[1], answer), *loss.entries]

@@ -34,14 +34,14 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     """The paths and their operations."""
 
     async def listing(request: Request, objects: Objects) -> Any:
-        wanted, limit = _wanted(request), limit_of(request)
+        wanted, limit = _filters(request), limit_of(request)
         after, descending = request.query_params.get("after"), newest_first(request, "asc")
         if after is not None and await objects.find(COMPLETION, after) is None:
             raise InvalidRequest("the list has nothing of the id after", path="/after")
         found: list[Data] = []
         while len(found) <= limit:
             rows = await objects.listed(COMPLETION, after=after, limit=_AT_ONCE, newest_first=descending)
-            found += [row.body for row in rows if wanted.items() <= _told(row.body).items()]
+            found += [row.body for row in rows if wanted.items() <= _filtered_members(row.body).items()]
             if len(rows) < _AT_ONCE:
                 break
             after = rows[-1].id
@@ -134,14 +134,14 @@ def _no_completion(identity: str) -> NotStored:
     return NotStored(f"Chat completion with id '{identity[:200]}' not found.")
 
 
-def _wanted(request: Request) -> dict[str, str]:
+def _filters(request: Request) -> dict[str, str]:
     """What the completions of a list must have: a model, entries of their metadata."""
     named = {name: value for name, value in request.query_params.items() if name.startswith("metadata[")}
     model = request.query_params.get("model")
     return named if model is None else {**named, "model": model}
 
 
-def _told(body: Data) -> Data:
+def _filtered_members(body: Data) -> Data:
     return {"model": body.get("model"), **{f"metadata[{name}]": value for name, value in body["metadata"].items()}}
 
 

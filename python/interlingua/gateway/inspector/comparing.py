@@ -43,7 +43,7 @@ class Side:
     error: Data | None = None
     about: Data = field(default_factory=dict[str, Any])
 
-    def told(self) -> Data:
+    def as_data(self) -> Data:
         """As JSON."""
         return {
             "wire": self.wire,
@@ -75,8 +75,8 @@ def compare(given: bytes, kind: str | None = None, wire: str | None = None) -> D
     try:
         sides = (_stream if chosen[0] == "stream" else _document)(given, *chosen)
     except InterlinguaError as problem:
-        return answer | {"error": _told(problem)}
-    return answer | {"sides": [side.told() for side in sides]}
+        return answer | {"error": _error_data(problem)}
+    return answer | {"sides": [side.as_data() for side in sides]}
 
 
 def _first(found: list[tuple[str, str]]) -> str:
@@ -90,7 +90,7 @@ def _unknown() -> Data:
     return {"category": "invalid_request", "message": message}
 
 
-def _told(problem: InterlinguaError) -> Data:
+def _error_data(problem: InterlinguaError) -> Data:
     error = problem.error if isinstance(problem, ProviderError) else problem.to_dict()
     return {name: value for name, value in error.items() if name not in ("raw", "loss")}
 
@@ -136,7 +136,7 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
                 there = Finder(canonical, name, _body_of(write, endpoint), written["body"])
             side.loss = _placed([*read_loss, *loss], finder, there, at)
         except InterlinguaError as problem:
-            side.error = _told(problem)
+            side.error = _error_data(problem)
         sides.append(side)
     return sides
 
@@ -247,7 +247,7 @@ def _streams(events: list[Data]) -> list[Side]:
             for entry, shown_entry in zip(writer.loss, without_values(writer.loss), strict=True):
                 side.loss.append({**shown_entry, "events": _events_of(entry["path"], events)})
         except InterlinguaError as problem:
-            side.error = _told(problem)
+            side.error = _error_data(problem)
         sides.append(side)
     return sides
 

@@ -55,7 +55,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
     async def comparison(request: Request, _: Key) -> Any:
         body = await gateway.object(request)
-        given = _given(body)
+        given = _body_bytes(body)
         return await done(max(len(given), LARGE + 1), compare, given, body.get("kind"), body.get("wire"))
 
     async def live(request: Request, key: Key) -> Response:
@@ -114,7 +114,7 @@ def _examples() -> bytes:
     return json.dumps([example for _, example in found])
 
 
-def _given(body: Data) -> bytes:
+def _body_bytes(body: Data) -> bytes:
     text, encoded = body.get("text"), body.get("base64")
     if isinstance(text, str):
         return text.encode("utf-8", "replace")

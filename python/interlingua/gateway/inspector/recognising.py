@@ -36,7 +36,7 @@ def recognise(given: bytes) -> list[Found]:
     found = sorted(_marked(body), key=lambda one: (one[0], one[2] == home, one[1:]), reverse=True)
     named = [(kind, wire) for _, kind, wire in found if _reads(kind, wire, value)]
     if _is_request(value):
-        named.sort(key=lambda one: not _goes_there(one[1], value))
+        named.sort(key=lambda one: not _has_the_same_path(one[1], value))
     return named or [("error", wire) for wire in _errors(body)]
 
 
@@ -92,7 +92,7 @@ def _reads(kind: str, wire: str, value: Data) -> bool:
     return False
 
 
-def _goes_there(wire: str, request: Data) -> bool:
+def _has_the_same_path(wire: str, request: Data) -> bool:
     """Whether a wire sends a request to the path that one has."""
     with suppress(InterlinguaError):
         canonical, _ = translate.read_request(request, wire)
@@ -111,7 +111,7 @@ def _streams(given: bytes) -> list[str]:
             events = [event for _, part in pieces(given[:_LOOKED_AT], endpoint) for event in reader.feed(part)]
             events += reader.end()
             said = sum(event["type"] != "error" for event in events)
-            if said > 1 or (events and _told(events[-1])):
+            if said > 1 or (events and _is_a_provider_error(events[-1])):
                 found.append((events[-1]["type"] == "message_complete", said, wire))
     if found and not any(said for _, said, _ in found):  # an error alone: whose way of telling it is this?
         data = [frame.data for frame in sse.Decoder().feed(given)]
@@ -126,7 +126,7 @@ def _streams(given: bytes) -> list[str]:
     return []
 
 
-def _told(event: Data) -> bool:
+def _is_a_provider_error(event: Data) -> bool:
     """Whether a stream ends with an error that its provider told, and not only with an end that is missing."""
     return event["type"] == "error" and bool(event["error"].get("provider_message"))
 
