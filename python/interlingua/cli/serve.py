@@ -78,7 +78,9 @@ def serve(
     ] = 15,
     policy: Annotated[Path | None, typer.Option(help="Routing policy, JSON or YAML; read again for each turn.")] = None,
     retry: Retries = "standard",
-    health: Annotated[str, typer.Option(help="Who rests after failures: backoff or windows.")] = "backoff",
+    health: Annotated[
+        str, typer.Option(help="The policy for cooldowns after failures: backoff or windows.")
+    ] = "backoff",
     concurrency: Annotated[
         list[str] | None,
         typer.Option(help="Calls that a provider has at a time: a number for each, or PROVIDER=NUMBER, repeatable."),
