@@ -40,9 +40,9 @@ class Target(_writing.Writing):
         """Whether the item at hand takes a mark for the cache that it did not come with."""
         return True
 
-    def refuses_strict(self, schema: Any, path: Path, *, kept: bool = False) -> bool:
+    def refuses_strict(self, schema: Any, path: Path) -> bool:
         """Whether a schema cannot be enforced as it is; it is then sent without the demand, and that is reported."""
-        if kept or schema is None or can_be_enforced(schema):
+        if schema is None or can_be_enforced(schema):
             return False
         message = "the schema is outside of what the provider can enforce; it is sent without being enforced"
         self.loss.drop(path, "schema_weakened", "weakened", message)

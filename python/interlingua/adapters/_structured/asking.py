@@ -65,7 +65,7 @@ def write_with_format(
         refused = [entry for entry in entries if entry["path"] == _PATH]
         if refused:
             beside = refused[0].get("value")
-        elif wanted["type"] != "json" or not speaks_json or _mentions_json(request, endpoint):
+        elif not speaks_json or _has_schema(wanted) or _mentions_json(request, endpoint):
             return wire, entries
         elif wanted != _JSON_WANTED:
             beside = _JSON_WANTED  # what else was wanted is told in the report
@@ -92,6 +92,11 @@ def write_with_format(
         return wire, [*loss.entries, *(_without_form(entry, text) for entry in entries)]
     report = _report(wanted, seen, "the form of the answer stands in the instructions")
     return wire, [*report, *(_without_form(entry, text) for entry in entries)]
+
+
+def _has_schema(wanted: dict[str, Any]) -> bool:
+    """Whether the form is one by a schema; without it, any JSON object is asked for."""
+    return wanted["type"] == "json_schema" and wanted.get("schema") is not None
 
 
 def _mentions_json(request: Request, endpoint: Endpoint) -> bool:

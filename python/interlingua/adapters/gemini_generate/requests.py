@@ -15,6 +15,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range, window
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -30,11 +31,8 @@ from interlingua.adapters._requests.members import (
 from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
 from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured
 from interlingua.adapters._requests.rules import (
-    FORMAT,
     MOST_LOGPROBS,
     kept_metadata,
-    report_bare,
-    report_format,
     seed_within,
     stops,
     word,
@@ -387,23 +385,14 @@ def _level(word: str, writing: Writing) -> str:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> str | None:
-    """Asks for the form of the answer; what of it cannot be asked for is reported."""
-    loss, path, kind = writing.loss, (name,), value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return None
-    if kind == "json_schema" and "schema" not in value:
-        loss.replace((name, "type"), "json", "unsupported_value", "representation", "JSON without a schema")
-    if writing.lacks("supports_structured_output", name):
-        loss.drop(path, "unsupported_model", "lost", "the model does not enforce schemas")
-        return None
-    if kind == "json_schema" and "schema" in value:
-        put(body, "generationConfig", "responseJsonSchema", fitted(value["schema"], loss, (name, "schema")))
-    elif "schema" in value:
-        loss.drop((name, "schema"), "unsupported_field", "weakened", "a free JSON object has no schema")
-    report_format(value, writing, "schema")
-    return "application/json"
+def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
+    schema = fitted(value["schema"], writing.loss, (FORMAT, "schema"))
+    put(body, "generationConfig", "responseJsonSchema", schema)
+    return _JSON
+
+
+_JSON: Final = "application/json"
+_FORMS: Final = Forms(_form, json=_JSON, enforced=True)
 
 
 # -- service and labels
@@ -454,9 +443,7 @@ _ROWS: Final[Rows] = {
             "logprobs": _number(Kind.COUNT, "top_logprobs", 0, MOST_LOGPROBS, _top_logprobs),
             "stopSequences": Row(Kind.TEXTS, "stop", plain=_are_stops, write=stops(MOST_STOPS)),
             "responseLogprobs": Row(Kind.SWITCH, "logprobs", plain=()),
-            "responseMimeType": Row(
-                Kind.TEXT, FORMAT, _read_format, plain=one_of(("application/json",)), write=_response_format
-            ),
+            "responseMimeType": Row(Kind.TEXT, FORMAT, _read_format, plain=one_of((_JSON,)), write=form_writer(_FORMS)),
             "responseJsonSchema": Row(Kind.ANYTHING, FORMAT, _read_format, plain=is_taken),
             "responseSchema": Row(Kind.OBJECT, FORMAT, _read_format),
             "thinkingConfig": Row(
