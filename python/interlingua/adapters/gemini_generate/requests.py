@@ -311,8 +311,7 @@ _WRITE: Final = request_writer(_written)
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """Writes the members beside contents and tools."""
     report_parallel(request, writing.loss)
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing, ("stream",))
     _TABLE.write_options(request, body, writing)
     if "cachedContent" in body and not _CACHED.isdisjoint(body):

@@ -9,6 +9,7 @@ with an equal inside that part are rewritten, the others are left out, said in t
 from decimal import Decimal
 from typing import Any, Final, NamedTuple
 
+from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.schema import (
     DEEPEST,
     LIMIT,
@@ -33,7 +34,6 @@ from interlingua.adapters._content.tools import (
     Tool,
     of_provider,
     refuse_second,
-    report_unmade,
     write_tools,
 )
 from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
@@ -486,44 +486,22 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
     return of_provider(named, writing.endpoint, next(iter(named)))
 
 
+_WAYS: Final = Ways((*_MODES.there, "tool", "allowed"), lone_by_name=True)
+
+
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
-    loss = writing.loss
-    choice: dict[str, Any] = request["tool_choice"]
-    known = {tool["name"] for tool in request.get("tools") or () if tool.get("kind") != "provider"}
-    # tools that are not shaped as documented are an option, and may well be what is chosen
-    unread = "tools" in ((request.get("options") or {}).get(writing.endpoint.adapter) or {}) and not known
-    if not (known and "tools" in body) and not unread:
-        message = "the target takes a choice only together with functions"
-        report_unmade(choice, loss, "combination", message)
+    offered = offered_tools(writing)
+    fitted = fitted_choice(offered and body.get("tools"), _WAYS, offered, writing)
+    if fitted is None:
         return
-    if len(choice) == 1 and (word := _MODES.there.get(choice["type"])) is not None:
-        body["toolConfig"] = {"functionCallingConfig": {"mode": word}}
-        return
-    names: list[str] = [choice["name"]] if choice["type"] == "tool" else choice.get("names") or []
-    kept = [name if unread else writing.tool_name(name) for name in names if unread or name in known]
-    calling: Wire = {"mode": _mode(choice, kept)}
-    if kept and calling["mode"] in ("ANY", "VALIDATED"):
-        calling["allowedFunctionNames"] = kept
-    body["toolConfig"] = {"functionCallingConfig": calling}
-    read, _ = choice_from_wire(body["toolConfig"])
-    if read != {name: value for name, value in choice.items() if (name, value) != ("kind", "function")}:
-        complete = len(kept) == len(names) and (bool(names) or choice["type"] not in ("tool", "allowed"))
-        severity = "representation" if complete else "weakened"
-        loss.replace(("tool_choice",), read, "tool_choice", severity, "the choice in the target's terms")
-
-
-def _mode(choice: dict[str, Any], names: list[str]) -> str:
-    match choice["type"]:
-        case "auto":
-            return "AUTO"
-        case "none":
-            return "NONE"
-        case "required":
-            return "ANY"
+    calling: Wire = {}
+    match fitted["type"]:
         case "tool":
-            return "ANY" if names else "AUTO"
-        case _ if choice.get("mode") == "required":
-            return "ANY"
-        case _:
-            return "VALIDATED" if names else "AUTO"
+            calling = {"mode": "ANY", "allowedFunctionNames": [fitted["name"]]}
+        case "allowed":
+            names = [name for _, name in fitted["tools"]]
+            calling = {"mode": "ANY" if fitted["mode"] == "required" else "VALIDATED", "allowedFunctionNames": names}
+        case word:
+            calling = {"mode": _MODES.there[word]}
+    body["toolConfig"] = {"functionCallingConfig": calling}

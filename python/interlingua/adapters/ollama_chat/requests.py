@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._content.tools import report_unmade
+from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
@@ -77,12 +77,14 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    if request.get("tool_choice") is not None:
-        report_unmade(request["tool_choice"], writing.loss, "tool_choice", "the wire has no choice of tools")
+    fitted_choice(request.get("tools"), _NO_CHOICE, offered_tools(writing), writing)
     _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
     _TABLE.write_options(request, body, writing)
+
+
+_NO_CHOICE: Final = Ways((), narrowed=True)
 
 
 def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> bool | str | None:

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from interlingua.adapters._content.calls import arguments, call_id, plain_call, read_call
+from interlingua.adapters._content.choice import may_be_called
 from interlingua.adapters._content.schema import (
     LISTED,
     NAMED,
@@ -30,7 +31,6 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     DESCRIPTION,
     Tool,
-    may_be_called,
     unreadable_function,
     write_tools,
 )
