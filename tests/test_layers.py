@@ -187,16 +187,7 @@ SPELLINGS = (
     "_engine/kit.py",
     "_engine/verbatim.py",
     "_engine/writing.py",
-    "_requests/body.py",
 )
-
-# those that ask it by hand still, by package: this list gets shorter, never longer
-BY_HAND = {
-    "_content": "offered",
-    "_openai": "writing",
-    "_structured": "answers asking finding",
-    "cohere_chat": "messages requests",
-}
 
 
 def names_encoding(code: str) -> bool:
@@ -211,12 +202,11 @@ def test_spellings_are_asked_about_in_their_modules() -> None:
     asking = {
         path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if names_encoding(path.read_text("utf-8"))
     }
-    by_hand = {f"{package}/{name}.py".lstrip("/") for package, names in BY_HAND.items() for name in names.split()}
-    more = asking - by_hand - set(SPELLINGS)
+    more = asking - set(SPELLINGS)
     assert not more, (
         f"{sorted(more)}: ask `encoding_of`, `_engine.as_read` or a row of `_engine.items` how a value was spelt"
     )
-    assert by_hand <= asking, f"take these out of BY_HAND, they do not ask any more: {sorted(by_hand - asking)}"
+    assert set(SPELLINGS) == asking, f"take these out of SPELLINGS: {sorted(set(SPELLINGS) - asking)}"
 
 
 def loaded_by(code: str) -> set[str]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from interlingua.adapters._content.built_in import BUILT_IN, TOOLSET
 from interlingua.adapters._content.calls import ARGUMENT
-from interlingua.adapters._engine.kit import NOTHING, arguments_text, parse_arguments
+from interlingua.adapters._engine.kit import arguments_text, encoding_in, parse_arguments, with_spelling
 
 Item = dict[str, Any]
 Offered = Mapping[str, Item]
@@ -46,7 +46,7 @@ def is_beyond(request: Mapping[str, Any], dialect: Mapping[str, Any]) -> bool:
     if not functions_alone and dialect.get("built_in_tools") is not False:
         return False
     for tool in request.get("tools") or ():
-        encoding = (tool.get("provider_state") or NOTHING).get("encoding") or NOTHING
+        encoding = encoding_in(tool.get("provider_state"))
         if BUILT_IN in encoding or TOOLSET in encoding:
             return True
         if functions_alone and (tool.get("kind") == "custom" or "namespace" in encoding or "declared" in encoding):
@@ -77,8 +77,7 @@ def _block(block: Item, tools: Offered) -> Item:
         text = _text(block["input"], block.get("input_raw"))
         block |= {"kind": "custom", "input": {}, "input_raw": text}
         if (state := block.get("provider_state")) is not None:
-            encoding = {**(state.get("encoding") or {}), AS_FUNCTION: True}
-            block["provider_state"] = {**state, "encoding": encoding}
+            block["provider_state"] = with_spelling(state, AS_FUNCTION, True)
     return block
 
 

@@ -141,7 +141,12 @@ def state_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
 
 def encoding_of(item: dict[str, Any], endpoint: Endpoint) -> Mapping[str, Any]:
     """How an item of this wire was spelt; nothing for an item of another origin."""
-    return state_of(item, endpoint).get("encoding") or NOTHING
+    return encoding_in(state_of(item, endpoint))
+
+
+def encoding_in(state: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """How an item was spelt, by its provider state, whatever its origin."""
+    return NOTHING if state is None else state.get("encoding") or NOTHING
 
 
 def is_only_named(item: dict[str, Any], endpoint: Endpoint) -> bool:
@@ -172,7 +177,7 @@ def report_lost_state(state: dict[str, Any], loss: Loss, path: Path) -> None:
         loss.drop(where, "foreign_state", "weakened", "a member of another provider's item has no place here")
     if state.get("signature"):
         severity, message = "lost", "a signature of another provider cannot be replayed here"
-        if (state.get("encoding") or NOTHING).get(STAND_IN):
+        if encoding_in(state).get(STAND_IN):
             severity, message = "representation", "what stands in for a signature of another provider proves nothing"
         loss.drop((*path, "provider_state", "signature"), "foreign_state", severity, message)
 
@@ -374,6 +379,11 @@ def keep(state: dict[str, Any], fields: dict[str, Any] | None, encoding: dict[st
 def keep_spelling(state: dict[str, Any], name: str, value: Any) -> None:
     """Keeps in a provider state how a thing was spelt."""
     state.setdefault("encoding", {})[name] = value
+
+
+def with_spelling(state: Mapping[str, Any], name: str, value: Any) -> dict[str, Any]:
+    """A provider state with how a thing was spelt besides; the given one is not changed."""
+    return {**state, "encoding": {**encoding_in(state), name: value}}
 
 
 def is_plain_name(name: str, longest: int) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from interlingua.adapters._content.offered import AS_FUNCTION
 from interlingua.adapters._content.schema import LISTED, NAMED, SINGLE, Places, Schema, are_texts, parts
 from interlingua.adapters._engine import writing as _writing
-from interlingua.adapters._engine.kit import NOTHING, is_plain_name
+from interlingua.adapters._engine.kit import NOTHING, encoding_in, is_plain_name
 from interlingua.adapters._engine.writing import LONGEST_TOOL_NAME, CallIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -53,7 +53,7 @@ class Target(_writing.Writing):
         if block.get("kind") != "custom":
             return False
         state = self.state_of(block)
-        made = bool(state) and not (state.get("encoding") or NOTHING).get(AS_FUNCTION)
+        made = bool(state) and not encoding_in(state).get(AS_FUNCTION)
         return made or not self.folds_custom
 
 

@@ -11,7 +11,7 @@ and of which nothing is written, needs no imprint. Why: spec/decisions/0048-as-i
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.spelling import are_same, imprint
 from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._engine.writing import Writing
@@ -60,7 +60,7 @@ class Body:
                     kept["written"] = self._imprint(place, request, written, endpoint, loss)
         _leave_to_messages(spellings, request)
         if spellings:
-            request["provider_state"].setdefault("encoding", {})["members"] = spellings
+            keep_spelling(request["provider_state"], "members", spellings)
 
     def put_back(self, body: Wire, writing: Writing) -> None:
         """Writes the members that were kept as they came, while they say what the request says, and no rule changes them that

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
-from interlingua.adapters._engine.kit import arguments_text
+from interlingua.adapters._engine.kit import arguments_text, encoding_in, with_spelling
 from interlingua.adapters._structured.form import NAME
 from interlingua.canonical import types
 
@@ -52,13 +52,13 @@ def text_of(call: Block, text: str | None = None) -> Block:
     if text is None:
         text = call.get("input_raw")
     if text is None:
-        spellings = (state.get("encoding") or {}).get("arguments")
+        spellings = encoding_in(state).get("arguments")
         text = spellings if type(spellings) is str else arguments_text(call["input"])
     block: Block = {"type": "text", "text": text}
     if state:
         kept = {name: state[name] for name in _IDENTITY if name in state}
         rest = {name: value for name, value in state.items() if name not in _IDENTITY}
-        block["provider_state"] = {**kept, "encoding": {"answer": rest}}
+        block["provider_state"] = with_spelling(kept, "answer", rest)
     return block
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from typing import Any, Final
 
 from interlingua.adapters._engine.as_read import JSON_UNMENTIONED, AsRead
-from interlingua.adapters._engine.kit import UNREADABLE
+from interlingua.adapters._engine.kit import UNREADABLE, encoding_of
 from interlingua.adapters._structured.finding import is_read_as
 from interlingua.adapters._structured.form import (
     CHOICE,
@@ -144,10 +144,7 @@ def _is_unenforced(wanted: dict[str, Any], endpoint: Endpoint) -> bool:
 
 def _how_it_asked(request: Request, endpoint: Endpoint) -> dict[str, Any] | None:
     """How this wire asked for the form of the answer when the request was read there; None when it did not."""
-    state = request.get("provider_state")
-    if state is None or not endpoint.owns(state):
-        return None
-    form = (state.get("encoding") or {}).get(NOTE)
+    form = encoding_of(request, endpoint).get(NOTE)
     return form if type(form) is dict else None
 
 

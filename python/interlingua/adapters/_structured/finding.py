@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from interlingua.adapters._engine.kit import with_spelling
 from interlingua.adapters._structured.form import (
     BEGIN,
     CHOICE,
@@ -64,8 +65,7 @@ _TOOL: Final = frozenset(("name", "description", "input_schema", "strict", "prov
 
 
 def _keep_form(request: Request, form: dict[str, Any]) -> None:
-    state = request["provider_state"]
-    state["encoding"] = {**(state.get("encoding") or {}), NOTE: form}
+    request["provider_state"] = with_spelling(request["provider_state"], NOTE, form)
 
 
 def _recognise_text(request: Request, messages: list[Any]) -> None:

@@ -8,7 +8,7 @@ calls: what the model says before it calls is its plan, and on every other wire 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._engine.kit import NOTHING, Wire
+from interlingua.adapters._engine.kit import NOTHING, Wire, keep_spelling
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import LIST, Spellings, lone_text
 from interlingua.adapters._engine.verbatim import Items, keep_item, keep_spellings
@@ -138,7 +138,7 @@ def _assistant_from_wire(message: Wire, reading: Reading, fields: dict[str, Any]
         for block in blocks:
             if block["type"] == "text":
                 state = block.setdefault("provider_state", reading.endpoint.state())
-                state.setdefault("encoding", {})["place"] = _BESIDE
+                keep_spelling(state, "place", _BESIDE)
     if plan:
         encoding: dict[str, Any] = {"place": PLAN} if calls else {"place": PLAN, "alone": True}
         blocks.append({"type": "text", "text": plan, "provider_state": reading.endpoint.state(encoding=encoding)})

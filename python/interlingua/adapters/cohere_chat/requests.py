@@ -7,6 +7,7 @@ from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
     Wire,
+    keep_spelling,
     malformed,
     report_foreign_state,
     report_parallel,
@@ -220,7 +221,7 @@ def _read_strict(value: Any, members: Members[Reading]) -> None:
         for tool in functions:
             tool["strict"] = True
             state = tool.setdefault("provider_state", members.endpoint.state())
-            state.setdefault("encoding", {})["strict"] = imprint_of_schema(tool)
+            keep_spelling(state, "strict", imprint_of_schema(tool))
     elif value is not None and value is not False:
         members.options["strict_tools"] = value
         members.request["options"] = {NAME: members.options}
