@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
@@ -157,7 +158,7 @@ def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
 def _is_enforced(schema: Any) -> bool:
     """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
     it does not know."""
-    return schema.get("type") == "object" and _has_required(schema)
+    return schema.get("type") == "object" and holds(schema, PLACES, _is_known)
 
 
 _NOT_ENFORCED: Final = frozenset(
@@ -167,18 +168,10 @@ _NOT_ENFORCED: Final = frozenset(
 _FORMATS: Final = ("date-time", "date", "time", "uuid")
 
 
-def _has_required(schema: Any) -> bool:
-    if type(schema) is list:
-        return all(_has_required(item) for item in schema)
-    if type(schema) is not dict:
-        return True
+def _is_known(schema: Schema) -> bool:
     if (schema.get("type") == "object" and not schema.get("required")) or not _NOT_ENFORCED.isdisjoint(schema):
         return False
-    if type(schema.get("format")) is str and schema["format"] not in _FORMATS:
-        return False
-    named: Any = schema.get("properties")
-    inner = [item for name, item in schema.items() if name not in ("properties", "enum", "const", "default")]
-    return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
+    return type(schema.get("format")) is not str or schema["format"] in _FORMATS
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire

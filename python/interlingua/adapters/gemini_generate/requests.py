@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from interlingua.adapters._content.schema import fitted
 from interlingua.adapters._engine.kit import (
     Wire,
     report_foreign_state,
@@ -63,10 +64,10 @@ from interlingua.adapters.gemini_generate.tables import (
     path_as_sent,
 )
 from interlingua.adapters.gemini_generate.tools import (
+    DIALECT,
     Offered,
     choice_from_wire,
     choice_to_wire,
-    fitted,
     is_mode,
     is_taken,
     json_schema,
@@ -385,7 +386,7 @@ def _level(word: str, writing: Writing) -> str:
 
 
 def _form(value: dict[str, Any], body: Wire, writing: Writing) -> str:
-    schema = fitted(value["schema"], writing.loss, (FORMAT, "schema"))
+    schema = fitted(value["schema"], DIALECT, writing.loss, (FORMAT, "schema"))
     put(body, "generationConfig", "responseJsonSchema", schema)
     return _JSON
 
