@@ -119,6 +119,10 @@ def message(draw: st.DrawFn, role: str, content: list[Data]) -> Data:
     return made
 
 
+argument_texts = st.sampled_from(['{"cut":', "", " ", "null", "[]", '{"a": 1}'])
+"""What models write for arguments that are none, no object, or an object all the same."""
+
+
 def loop(draw: st.DrawFn, made: list[str]) -> list[Data]:
     """An assistant message with calls, and their results in some order, sometimes with an instruction between."""
     calls = [
@@ -126,7 +130,7 @@ def loop(draw: st.DrawFn, made: list[str]) -> list[Data]:
             block(
                 "tool_use",
                 {"id": st.just(identity), "name": names, "input": objects},
-                input_raw=st.just('{"cut":'),
+                input_raw=argument_texts,
             ).filter(lambda call: "input_raw" not in call or not call["input"])
         )
         for identity in made
@@ -269,7 +273,7 @@ def choices_of_answers(draw: st.DrawFn) -> Data:
     content = draw(st.lists(answer_block, max_size=3))
     for number in range(draw(st.integers(0, 2))):
         call = {"id": st.just(f"tu_{number}"), "name": names, "input": objects}
-        content.insert(draw(st.integers(0, len(content))), draw(block("tool_use", call)))
+        content.insert(draw(st.integers(0, len(content))), draw(block("tool_use", call, input_raw=argument_texts)))
     made = message(draw, "assistant", content)
     if draw(st.integers(0, 5)) == 0:
         made["provider_state"] = draw(states)

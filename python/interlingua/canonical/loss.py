@@ -26,7 +26,15 @@ UNANSWERED: Final = ("error", PLACEHOLDER)
 
 def pointer(path: Path) -> str:
     """A path as a JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"/{step}"
+        elif "~" in step or "/" in step:
+            text += "/" + step.replace("~", "~0").replace("/", "~1")
+        else:
+            text += "/" + step
+    return text
 
 
 def parse_pointer(text: str) -> list[str]:
@@ -289,7 +297,11 @@ def _visible(request: dict[str, Any]) -> dict[str, Any]:
     seen["messages"] = messages
     if "tools" in seen:
         seen["tools"] = [{k: v for k, v in tool.items() if k not in _TOOL_ENVELOPE} for tool in seen["tools"]]
-    options = {name: _given(members) for name, members in (request.get("options") or {}).items() if _given(members)}
+    options = {
+        name: _without_nulls(members)
+        for name, members in (request.get("options") or {}).items()
+        if _without_nulls(members)
+    }
     if options:
         seen["options"] = options
     if seen.get("response_format", {}).get("type") == "text":
@@ -297,7 +309,7 @@ def _visible(request: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
-def _given(members: dict[str, Any]) -> dict[str, Any]:
+def _without_nulls(members: dict[str, Any]) -> dict[str, Any]:
     """Options that say something; what is inside them is the provider's and stays as it is."""
     return {name: value for name, value in members.items() if value is not None}
 

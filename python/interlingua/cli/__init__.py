@@ -57,7 +57,7 @@ def _version(asked: bool) -> None:
 
 def about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell what is installed and end.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Announce what is installed and end.")
     ] = False,
 ) -> None:
     """Carry conversations with language models between providers, with a complete account of what is lost."""
@@ -85,7 +85,7 @@ def make_app(names: Sequence[str] = COMMANDS) -> typer.Typer:
     return app
 
 
-def _asked_for(arguments: Sequence[str]) -> Sequence[str]:
+def _commands_for(arguments: Sequence[str]) -> Sequence[str]:
     """The commands that arguments may be about: the one that they name, else all, for the help and for suggestions."""
     first = arguments[0] if arguments else ""
     return (first,) if first in COMMANDS else COMMANDS
@@ -98,7 +98,7 @@ def run(arguments: Sequence[str]) -> int:
 
         completion_init()  # a shell asks what may stand here (`interlingua completion`)
     try:
-        app = make_app(_asked_for(arguments))
+        app = make_app(_commands_for(arguments))
         status = app(args=list(arguments), standalone_mode=False, prog_name="interlingua", obj=tuple(arguments))
         sys.stdout.flush()
     except InterlinguaError as problem:

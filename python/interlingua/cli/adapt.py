@@ -75,12 +75,12 @@ def adapt(
     endpoint = None
     if target != CANONICAL:
         endpoint = translate.endpoint_of(target, provider=provider, model=model)
-        _speaks("--provider", provider, endpoint.adapter)
+        _require_wire("--provider", provider, endpoint.adapter)
         endpoint = replace(endpoint, state_in_ids=state_in_ids)
     if source != CANONICAL:
         side = translate.endpoint_of(source, provider=from_provider)
         source, from_provider = side.adapter, side.provider
-        _speaks("--from-provider", from_provider, source)
+        _require_wire("--from-provider", from_provider, source)
     if kind == "stream":
         _adapt_stream(read(file), source, from_provider, endpoint, strict, raw=raw, as_json=as_json, loss=loss)
         return
@@ -89,19 +89,19 @@ def adapt(
     elif kind == "response":
         given = json_text(file)
         value, report = _adapt_response(given, source, from_provider, endpoint, strict)
-        _tell_other_wire(given, source, kind)
+        _warn_of_another_wire(given, source, kind)
     else:
         given = json_text(file)
         value, report = _adapt_request(given, source, from_provider, endpoint, strict, unanswered)
-        _tell_other_wire(given, source, kind)
+        _warn_of_another_wire(given, source, kind)
     if as_json:
         print_json({"wire" if endpoint else kind: value, "loss": report})
         return
     print_json(value["body"] if endpoint and kind == "request" else value)
-    _tell_loss(report, whole=loss)
+    _print_loss(report, whole=loss)
 
 
-def _tell_other_wire(given: bytes, source: str, kind: str) -> None:
+def _warn_of_another_wire(given: bytes, source: str, kind: str) -> None:
     """What was read without an error may be a body of another wire all the same: its members then became options."""
     from interlingua.translate import likely_wire
 
@@ -112,7 +112,7 @@ def _tell_other_wire(given: bytes, source: str, kind: str) -> None:
             say(f"interlingua: the input was read as {source}, but {likely}")
 
 
-def _tell_loss(report: list[Entry], *, whole: bool) -> None:
+def _print_loss(report: list[Entry], *, whole: bool) -> None:
     if whole:
         show_loss(report)
     elif report:
@@ -122,7 +122,7 @@ def _tell_loss(report: list[Entry], *, whole: bool) -> None:
         say(f"interlingua: {told}; --loss tells what")
 
 
-def _speaks(option: str, provider: str | None, wire: str) -> None:
+def _require_wire(option: str, provider: str | None, wire: str) -> None:
     """A provider that is not known, or that does not speak the wire, is a slip of whoever typed it."""
     from interlingua import registry
 
@@ -258,7 +258,7 @@ def _adapt_stream(
         chunks = translate.encode_stream(events, endpoint, loss=report, policy=_strictly(strict))
         for chunk in chunks if strict is None else list(chunks):  # nothing is written of what is refused
             write(chunk)
-        _tell_loss(report, whole=loss)
+        _print_loss(report, whole=loss)
     if events[-1]["type"] == "error":
         # it was carried whole; that what was carried is no whole answer is told beside it
         say(f"interlingua: the stream ends with an error: {events[-1]['error']['message']}")

@@ -15,7 +15,7 @@ def check(
     profile: Annotated[str, typer.Option(help="Profile to satisfy as well, e.g. strict-004.")] = "core",
     as_json: AsJson = False,
 ) -> None:
-    """Tell which rules of the contract a value breaks; exit status 2 when it breaks any."""
+    """Announce which rules of the contract a value breaks; exit status 2 when it breaks any."""
     from interlingua.canonical import validate
     from interlingua.canonical.check import check as check_rules
 

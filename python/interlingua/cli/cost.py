@@ -31,7 +31,7 @@ def cost(
     as_json: AsJson = False,
 ) -> None:
     """
-    Tell what an answer cost, exactly, or what a request may cost.
+    Announce what an answer cost, exactly, or what a request may cost.
 
     A request costs at least its prompt, likely 500 tokens of answer as well, at most an answer as long as its limit.
 

@@ -50,7 +50,7 @@ def generate(
 
     if (prompt is None) == (request is None):
         raise InvalidRequest("give a prompt or --request FILE, one of the two")
-    asked = _asked(prompt, system) if request is None else translate.load(json_text(request))
+    asked = _request_of(prompt, system) if request is None else translate.load(json_text(request))
     if system is not None and request is not None:
         raise InvalidRequest("--system goes with a prompt; put instructions into the request")
     if max_tokens is not None:
@@ -61,7 +61,7 @@ def generate(
     run_async(_generate(client, asked, members, stream=stream, raw=raw, as_json=as_json))
 
 
-def _asked(prompt: str | None, system: str | None) -> Data:
+def _request_of(prompt: str | None, system: str | None) -> Data:
     messages: list[Data] = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
     if system is not None:
         messages.insert(0, {"role": "system", "content": [{"type": "text", "text": system}]})

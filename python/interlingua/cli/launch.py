@@ -59,7 +59,7 @@ def launch(
         rules = policy
     if print_env:
         # one for each model: a gateway reads its policy again for each turn
-        folder = _own() / re.sub(r"[^\w.-]+", "-", f"{agent}-{model or name}")
+        folder = _agent_folder() / re.sub(r"[^\w.-]+", "-", f"{agent}-{model or name}")
         folder.mkdir(exist_ok=True, mode=0o700)
         chosen = settings(agent, f"http://127.0.0.1:{port or 8080}", _NO_KEY, name, folder)
         lines = [f"export {variable}={shlex.quote(value)}" for variable, value in chosen.environment.items()]
@@ -75,7 +75,7 @@ def launch(
     raise typer.Exit(status)
 
 
-def _own() -> Path:
+def _agent_folder() -> Path:
     """The folder for files of agents: one of them reads such only from a folder that nobody else may write to."""
     own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "interlingua"
     own.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -108,7 +108,7 @@ async def _run(agent: str, arguments: list[str], client: Any, routing: Any, port
     with suppress(NotImplementedError):
         loop.add_signal_handler(signal.SIGINT, lambda: None)
     try:
-        with tempfile.TemporaryDirectory(dir=_own()) as place:
+        with tempfile.TemporaryDirectory(dir=_agent_folder()) as place:
             chosen = settings(agent, f"http://127.0.0.1:{running.port}", _NO_KEY, name, Path(place))
             process = await asyncio.create_subprocess_exec(
                 agent, *chosen.arguments, *arguments, env={**os.environ, **chosen.environment}

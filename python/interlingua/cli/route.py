@@ -41,7 +41,7 @@ def route(
     replay: Replay = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tell which model should answer, why, and what each candidate would lose, take and cost."""
+    """Announce which model should answer, why, and what each candidate would lose, take and cost."""
     if decision is not None:
         if file != "-" or model or policy or context or record or replay:
             raise InvalidRequest("--decision goes alone: the record holds the request, the policy and all else")
@@ -54,7 +54,7 @@ def route(
     routing = Routing(registry_of(replay=replay), object_in(policy, "a policy"))
     known = object_in(context, "the context of a turn") if context else None
     given = routing.input(request, target=model, context=known, now=now())
-    made = _made(lambda: router.decide_json(given), as_json=as_json)
+    made = _decision(lambda: router.decide_json(given), as_json=as_json)
     if record is not None:
         _write_record(record, {"input": given, "decision": made})
     candidates = routing.candidates(request, made)
@@ -68,7 +68,7 @@ def route(
     out.print(show.candidates(candidates))
 
 
-def _made(decide: Any, *, as_json: bool) -> Data:
+def _decision(decide: Any, *, as_json: bool) -> Data:
     """The decision. Where no model can take the turn, what each slot said is shown before the error."""
     try:
         return decide()
@@ -96,7 +96,7 @@ def _again(file: Path, *, as_json: bool) -> None:
     if not isinstance(given, dict) or not ("request" in given or "turn" in given):
         raise InvalidRequest(f"{file} holds no input of a decision; record one with interlingua route --record FILE")
     recorded: Any = held.get("decision")
-    made = _made(lambda: router.decide_json(given), as_json=as_json)
+    made = _decision(lambda: router.decide_json(given), as_json=as_json)
     same = recorded is None or json.loads(json.dumps(made)) == recorded
     if as_json:
         print_json({"decision": made, **({} if recorded is None else {"same": same})})

@@ -156,10 +156,10 @@ def serve(
             raise InvalidRequest("--workers takes a database that all of them reach, such as sqlite:///chats.db")
         ports = {"port": None if no_grpc else port, "http_port": None if no_http else http_taken}
 
-        def tell(about: Data) -> None:
-            _tell({**about, "workers": workers}, as_json=as_json)
+        def announce(about: Data) -> None:
+            _announce({**about, "workers": workers}, as_json=as_json)
 
-        serve_with_workers(context.obj, workers, host=host, **ports, grace=grace, tell=tell)
+        serve_with_workers(context.obj, workers, host=host, **ports, grace=grace, announce=announce)
         return
     from interlingua.client.routing import Routing
     from interlingua.events import Events, log_event
@@ -339,10 +339,10 @@ async def _serve(
             running.append(await http_server.start(**http))
             about["http_port"] = running[-1].port
         if about["provider"] != "replay" and not orphan:
-            _tell_lack_of_keys(client.registry)
+            _warn_without_keys(client.registry)
         client.registry.settle()
         _pass_over_what_stays()
-        _tell(about, as_json=as_json)
+        _announce(about, as_json=as_json)
         if orphan:
             _give_signs_of_life()
     except BaseException as problem:
@@ -359,7 +359,7 @@ async def _serve(
     await _close(client, sessions)
 
 
-def _tell(about: Mapping[str, Any], *, as_json: bool) -> None:
+def _announce(about: Mapping[str, Any], *, as_json: bool) -> None:
     """Says where what is served."""
     if as_json:
         write(json.dumps(about) + b"\n")
@@ -377,7 +377,7 @@ def _tell(about: Mapping[str, Any], *, as_json: bool) -> None:
     write("".join(f"{line}\n" for line in lines).encode())
 
 
-def _tell_lack_of_keys(registry: Any) -> None:
+def _warn_without_keys(registry: Any) -> None:
     """Says so where no provider has a key: else the first call would tell."""
     standing = [registry.standing(name) for name in registry.providers()]
     if not any(one["configured"] and not one["local"] for one in standing):

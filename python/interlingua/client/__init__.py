@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from interlingua.client.retry import Retry
     from interlingua.client.stream import Stream
     from interlingua.client.sync import SyncClient, SyncStream
-    from interlingua.client.tool_loop import Asked, RunOptions, ToolOutcome, ToolRun, ToolStream
+    from interlingua.client.tool_loop import ApprovalRequest, RunOptions, ToolOutcome, ToolRun, ToolStream
     from interlingua.client.tools import ActiveTool, tool
     from interlingua.client.transport import Answer, Transport, TransportFailed
 
 _HOME_OF = {
     "ActiveTool": "tools",
     "Answer": "transport",
-    "Asked": "tool_loop",
+    "ApprovalRequest": "tool_loop",
     "Bytes": "fake",
     "Client": "client",
     "Exchange": "replay",
@@ -55,7 +55,7 @@ _HOME_OF = {
 __all__ = [
     "ActiveTool",
     "Answer",
-    "Asked",
+    "ApprovalRequest",
     "Bytes",
     "Client",
     "Exchange",

@@ -89,11 +89,11 @@ class Asking:
                 self._pass_over(plan, model, trail, REFUSAL, "it declined to answer", logging.WARNING)
             except (CannotAdapt, NotConfigured, ProviderError) as problem:
                 if not others or not another_may_do(problem, plan.fail_over_on):
-                    raise trail.told(problem) from None
+                    raise trail.with_trail(problem) from None
                 reason = "not_configured" if isinstance(problem, NotConfigured) else problem.to_dict()["category"]
                 self._pass_over(plan, model, trail, reason, problem.message, logging.WARNING)
             except Interrupted as problem:
-                raise trail.told(failure(problem, call), cut_short=True) from None
+                raise trail.with_trail(failure(problem, call), cut_short=True) from None
         raise AssertionError("there is always a last candidate")
 
     # ------------------------------------------------------------------------------------------------ who is asked
@@ -174,7 +174,7 @@ class Asking:
             pause = self.retry.pause(error.error, attempt, self.chance(), unsure=unsure, others=others)
             if pause is not None and not self._worth(pause, call, due, others=others):
                 pause = None
-            _tell(call, attempt, error.error, pause)
+            _note_failure(call, attempt, error.error, pause)
             if pause is None:
                 raise error from None
             await interrupt.wait(self.sleep(pause))
@@ -216,7 +216,7 @@ def _judged(problem: ProviderError | TransportFailed, call: Call) -> tuple[Provi
     return unreached(problem, call), problem.sent
 
 
-def _tell(call: Call, attempt: int, error: Data, pause: float | None) -> None:
+def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) -> None:
     """Notes an attempt that failed, for the caller and in the log: without content, without a secret."""
     told: Data = {"model": call.model, "category": error["category"]}
     if "status" in error:

@@ -88,7 +88,7 @@ class Trail:
     skipped: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
 
-    def told(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
+    def with_trail(self, error: InterlinguaError, *, cut_short: bool = False) -> InterlinguaError:
         """The error that ends the call, with the trail when there was more than what the error itself tells."""
         if isinstance(error, (ProviderError, NotConfigured)):
             if self.skipped:

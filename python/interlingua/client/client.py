@@ -245,7 +245,7 @@ class Client:
 
         `tools` are offered beside those of the request, whose calls are left open for the caller. Calls of one answer run
         at the same time, at most `concurrency` (default: 4). `max_rounds` (default: 10) is how often calls are carried out,
-        so that the model is asked at most once more. `approve` is asked before each call whose arguments fit (`Asked`),
+        so that the model is asked at most once more. `approve` is asked before each call whose arguments fit (`ApprovalRequest`),
         one question at a time, for at most `approve_within` seconds; unless it says `True`, the call is not carried out.
         `on_message` is given each answer and each result when it is made, so that they are kept when a later call fails.
         `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are those of

@@ -72,7 +72,7 @@ class HttptoolsTransport:
             return await self._by_proxy.send(url, headers, body, idle)
         head = _head(place, headers, len(body))
         patience = self._connect_timeout if idle is None else min(idle, self._connect_timeout)
-        connection = self._kept(place.origin) or await self._opened(place.origin, patience)
+        connection = self._idle_connection(place.origin) or await self._opened(place.origin, patience)
         try:
             await connection.ask(head, body, idle)
         except BaseException:
@@ -114,7 +114,7 @@ class HttptoolsTransport:
             kept.remove(connection)
         self._wake()
 
-    def _kept(self, origin: "_Origin") -> "_Connection | None":
+    def _idle_connection(self, origin: "_Origin") -> "_Connection | None":
         """The connection that was used last, so that those that are too many grow old."""
         kept = self._idle.get(origin)
         while kept:
@@ -133,7 +133,7 @@ class HttptoolsTransport:
                         other[0].close()
                         continue
                     await self._room()
-                    if (kept := self._kept(origin)) is not None:
+                    if (kept := self._idle_connection(origin)) is not None:
                         return kept
                 self._opening += 1
                 try:

@@ -80,7 +80,7 @@ class PolicyFile:
             except InvalidRequest as problem:
                 if self._policy is None:
                     raise
-                self._tell(problem)
+                self._log_problem(problem)
             self._seen = given
         return self._policy
 
@@ -95,7 +95,7 @@ class PolicyFile:
             raise InvalidRequest(told, path=problem.path, violations=problem.violations) from None
         return policy
 
-    def _tell(self, problem: InvalidRequest) -> None:
+    def _log_problem(self, problem: InvalidRequest) -> None:
         fields = {"file": str(self._path), "path": problem.path, "violations": len(problem.violations)}
         _LOG.warning("routing.policy_invalid: %s; the last good policy stays in force", problem.message, extra=fields)
 

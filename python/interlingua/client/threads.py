@@ -41,7 +41,7 @@ def _held(block: dict[str, Any]) -> int:
     return 100 + len(source.get("data") or "") if isinstance(source, dict) else 300
 
 
-async def in_own_thread(work: Callable[[], T], name: str) -> T:
+async def in_separate_thread(work: Callable[[], T], name: str) -> T:
     """What foreign work gives, in a thread of its own, which sees the context variables of the caller.
 
     Nobody can stop such work. Whoever gives up waiting leaves it to itself, and the end of the program does not wait for it.

@@ -29,7 +29,7 @@ from interlingua.client.call_ids import Names
 from interlingua.client.interrupt import Interrupt, Interrupted
 from interlingua.client.routing import session_of
 from interlingua.client.stream import Pulled, Stream
-from interlingua.client.threads import in_own_thread
+from interlingua.client.threads import in_separate_thread
 from interlingua.client.tools import ActiveTool, SideEffects, UnfitArguments, is_asynchronous
 from interlingua.registry import prices
 
@@ -67,7 +67,7 @@ _SUMMED: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ApprovalRequest:
     """What `approve` is asked about: a call whose arguments fit, its tool, and what the tool may change."""
 
     call: "ToolUseBlock"
@@ -75,7 +75,7 @@ class Asked:
     side_effects: SideEffects
 
 
-Approve = Callable[[Asked], bool | str | Awaitable[bool | str]]
+Approve = Callable[[ApprovalRequest], bool | str | Awaitable[bool | str]]
 """Says whether a call may be carried out: `True`, or `False` or the reason why not, which the model is told."""
 OnMessage = Callable[[Message], Any]
 """Is given each message when it is made; awaited where it gives something to await."""
@@ -392,7 +392,7 @@ class ToolStream(Pulled):
                 "not_found", f"there is no tool of this name; there are {', '.join(self._job.tools) or 'none'}"
             )
         if violations:
-            raise _Failed("validation_error", _said(violations))
+            raise _Failed("validation_error", _joined(violations))
         await self._demand_approval(call, tool)
         async with self._places:
             value = await _run(tool, call)
@@ -411,7 +411,7 @@ class ToolStream(Pulled):
         approve = self._job.approve
         if approve is None:
             return
-        asked = Asked(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
+        asked = ApprovalRequest(ToolUseBlock.of(call), Tool.of(tool.definition), tool.side_effects)
         async with self._asking:
             limit = asyncio.timeout(self._job.approve_within)
             try:
@@ -478,7 +478,7 @@ async def _run(tool: ActiveTool, call: Data) -> Any:
             raise
         raise _Failed("cancelled", "the tool was cancelled") from None
     except UnfitArguments as problem:
-        raise _Failed("validation_error", _said(problem.violations)) from None
+        raise _Failed("validation_error", _joined(problem.violations)) from None
     except (Exception, SystemExit) as problem:  # noqa: BLE001 whatever a tool raises
         raise _Failed("execution_error", _words(problem)) from None
 
@@ -488,7 +488,7 @@ async def _called(function: Callable[[Any], Any], given: Any, name: str, *, asyn
     if is_asynchronous(function) if asynchronous is None else asynchronous:
         value = function(given)
     else:
-        value = await in_own_thread(lambda: function(given), name)
+        value = await in_separate_thread(lambda: function(given), name)
     return await value if isawaitable(value) else value
 
 
@@ -511,7 +511,7 @@ def _is_block(value: Any) -> bool:
     return hasattr(value, "plain") and isinstance(getattr(value, "type", None), str)
 
 
-def _said(violations: list[dict[str, str]]) -> str:
+def _joined(violations: list[dict[str, str]]) -> str:
     return "; ".join(f"{one['path'].removeprefix('/input') or '/'}: {one['message']}" for one in violations)
 
 

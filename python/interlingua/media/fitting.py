@@ -44,7 +44,7 @@ def fit(request: R, limits: Mapping[str, Any]) -> tuple[R, list[Entry]]:
     images = [place for place in places(data) if place.block["type"] == "image"]
     if images and limits.get("supports_images") is False:
         raise CannotAdapt("the target takes no images", path=pointer(images[0].path))
-    kept = _kept(images, bounds.most)
+    kept = _positions_to_keep(images, bounds.most)
     loss = Loss()
     values: dict[Path, Any] = {}
     for position, place in enumerate(images):
@@ -82,7 +82,7 @@ def _whole(limits: Mapping[str, Any], name: str, least: int) -> int | None:
 # ---------------------------------------------------------------------------------------------------- how many
 
 
-def _kept(images: list[Place], most: int | None) -> set[int]:
+def _positions_to_keep(images: list[Place], most: int | None) -> set[int]:
     """The positions of the images that stay: the critical ones, then the newest."""
     if most is None or len(images) <= most:
         return set(range(len(images)))

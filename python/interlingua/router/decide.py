@@ -259,7 +259,7 @@ def _decision(turn: Turn, candidates: list[Candidate]) -> Decision:
     winner = next((position for position, candidate in enumerate(candidates) if candidate.serves), None)
     entries = _entries(candidates, winner)
     if winner is None:
-        raise NoCandidate(_nothing_left(candidates), entries)
+        raise NoCandidate(_no_candidate(candidates), entries)
     won = candidates[winner]
     winner_index = next(position for position, entry in enumerate(entries) if entry["verdict"] == "chose")
     chain = entries[: winner_index + 1]
@@ -366,7 +366,7 @@ def _slots(candidates: list[Candidate], winner: int) -> list[dict[str, Any]]:
     return slots
 
 
-def _nothing_left(candidates: list[Candidate]) -> str:
+def _no_candidate(candidates: list[Candidate]) -> str:
     tried = {c.model or "no model": _first_reason(c) for c in candidates}
     if not tried:
         return "no model can serve the turn: the policy names none; set a default, or name a model"

@@ -90,7 +90,7 @@ class Health:
         state, provider = self._model(model, now), self._provider(model, now)
         if category in AUTHENTICATION and isinstance(self.policy, Windows):
             provider.refused_key = True
-            self._tell("unavailable", _provider_of(model), "refused key")
+            self._notify("unavailable", _provider_of(model), "refused key")
         if category not in COUNTED:
             return
         state.failures += 1
@@ -103,7 +103,7 @@ class Health:
             # past the cap a larger exponent means nothing and would only overflow
             state.rests = state.rests + 1 if rest < self.policy.cap else state.rests
             state.failures, state.until = 0, now + rest
-            self._tell("unavailable", model, f"rests {rest:g} s")
+            self._notify("unavailable", model, f"rests {rest:g} s")
 
     def succeeded(self, model: str) -> None:
         """An attempt succeeded: all that spoke against the model and its provider is forgotten."""
@@ -111,19 +111,19 @@ class Health:
         provider = self._providers.pop(_provider_of(model), None)
         benched = self._benched.pop(model, 0.0) is None or self._benched.pop(_provider_of(model), 0.0) is None
         if known or provider or benched:
-            self._tell("available", model, "success")
+            self._notify("available", model, "success")
 
     def bench(self, name: str, seconds: float | None = None) -> None:
         """Lets a model or a provider rest by hand: for some seconds, or until it is called back."""
         self._benched[name] = None if seconds is None else self._clock() + seconds
-        self._tell("unavailable", name, "benched")
+        self._notify("unavailable", name, "benched")
 
     def unbench(self, name: str) -> None:
         """Calls a model or a provider back and forgets what spoke against it."""
         self._benched.pop(name, None)
         self._models.pop(name, None)
         self._providers.pop(name, None)
-        self._tell("available", name, "called back")
+        self._notify("available", name, "called back")
 
     # ------------------------------------------------------------------------------------------ what rests
 
@@ -190,7 +190,7 @@ class Health:
         state.last_attempt = now
         return state
 
-    def _tell(self, what: str, name: str, reason: str) -> None:
+    def _notify(self, what: str, name: str, reason: str) -> None:
         if self._observer is not None:
             self._observer({"type": what, "name": name, "reason": reason, "at": _time(self._clock())})
 

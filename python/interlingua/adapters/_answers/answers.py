@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from interlingua.adapters._answers.usage import Counts
+from interlingua.adapters._content.calls import report_text
 from interlingua.adapters._engine.items import ABSENT, Member, Row, read_item, report_not_written
 from interlingua.adapters._engine.kit import NOTHING, THINKING_MEMBERS, UNREADABLE, Wire
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
-from interlingua.adapters._engine.verbatim import came_otherwise, keep_item, keep_spellings, may_differ, put_back_item
+from interlingua.adapters._engine.verbatim import came_of, keep_item, keep_spellings, may_differ, put_back_item
 from interlingua.adapters._engine.writing import Writing
 from interlingua.adapters._history.messages import report_state
 from interlingua.canonical.endpoint import Endpoint
@@ -152,7 +154,7 @@ def model(name: str, unknown: str | None = None) -> Member:
     """The model that served an answer. Where nobody says which one, it is the one that was asked for, else `unknown`, where
     clients need one."""
 
-    def read(raw: Any, response: Response, reading: Any) -> None:
+    def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not str or not raw:
             raise TypeError(name)
         response["model"] = reading.endpoint.model_id(raw)
@@ -169,7 +171,7 @@ def model(name: str, unknown: str | None = None) -> Member:
 def usage(name: str, counts: Counts, *, demanded: bool = False) -> Member:
     """What an answer took. `demanded`: clients need it, though it be nothing."""
 
-    def read(raw: Any, response: Response, reading: Any) -> None:
+    def read(raw: Any, response: Response, reading: Reading) -> None:
         if type(raw) is not dict:
             raise TypeError(name)
         response["usage"] = counts.read(raw, reading.endpoint)
@@ -216,7 +218,7 @@ def message(
         return Member(name, ("message",), read_by_itself, write)
     reader = read
 
-    def read_message(raw: Any, response: Response, reading: Any) -> None:
+    def read_message(raw: Any, response: Response, reading: Reading) -> None:
         try:
             reader(raw, response, reading)
         except UNREADABLE as problem:
@@ -225,7 +227,7 @@ def message(
     return Member(name, ("message",), read_message, write, needed=True)
 
 
-def read_by_itself(raw: Any, response: Response, reading: Any) -> None:
+def read_by_itself(raw: Any, response: Response, reading: Reading) -> None:
     """What is read before the members around it, or goes without saying."""
 
 
@@ -256,7 +258,7 @@ def read_answer(
     ends: Ends | None,
     body: Wire,
     response: Response,
-    reading: Any,
+    reading: Reading,
     path: Path = (),
     spellings: Spellings | None = None,
 ) -> Response:
@@ -308,7 +310,7 @@ def keep_unusual(
     response: Response,
     came: Wire,
     write: Callable[[Response, Endpoint, Loss], Wire],
-    reading: Any,
+    reading: Reading,
     keep_message: Callable[[Any, Wire, Endpoint], None] | None = None,
 ) -> None:
     """Keeps of an answer that was just read what is written otherwise than it came, where anything may be. `keep_message` keeps
@@ -334,7 +336,7 @@ def message_as_it_came(choice: Choice, written: Wire, writing: Writing, path: Pa
 
 def put_back(response: Response, written: Wire, endpoint: Endpoint, loss: Loss) -> Any:
     """An answer as it came, as far as it is written as it was then."""
-    if not came_otherwise([response]):
+    if came_of(response, endpoint) is None:
         return written
     return put_back_item(response, written, endpoint, loss.entries, loss, content_of(response))
 
@@ -393,23 +395,17 @@ def has_tokens(logprobs: Mapping[str, Any]) -> bool:
 
 # ---------------------------------------------------------------------------------------------- streams
 
-STREAMED_CODES: Final = frozenset(("arguments_invalid", "name_rewritten"))
-"""What a whole answer changes and a stream does not: arguments and names of calls go as they come."""
+_NOT_STREAMED: Final = frozenset(("arguments_invalid", "name_rewritten"))
+"""What a whole answer changes and a stream does not: arguments go as a text, and names of calls as they come."""
 
 
-def not_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
-    """Of what was `reported` of a whole answer, what holds for its stream too: all but what pieces say as it came."""
-    return [entry for entry in reported if entry["code"] not in STREAMED_CODES or _has_no_effect(entry, answer)]
-
-
-def _has_no_effect(entry: Entry, answer: dict[str, Any]) -> bool:
-    """Whether the arguments that an entry is about are an empty text, of which there is no piece."""
-    match entry["path"].split("/"):
-        case ["", "message", "content", position, "input_raw"]:
-            block: dict[str, Any] = answer["message"]["content"][int(position)]
-            return block["input_raw"] == ""
-        case _:
-            return False
+def lost_in_pieces(reported: list[Entry], answer: dict[str, Any]) -> list[Entry]:
+    """What a stream loses of an answer whose calls go in pieces of their argument texts, by what is `reported` of the whole."""
+    loss = Loss()
+    for position, block in enumerate(answer["message"]["content"]):
+        if block["type"] == "tool_use" and "input_raw" in block and block.get("kind") != "custom":
+            report_text(block, ("message", "content", position), loss)
+    return [*(entry for entry in reported if entry["code"] not in _NOT_STREAMED), *loss.entries]
 
 
 PROBE: Final = "…"

@@ -5,7 +5,7 @@ Streams to the wire: what the writers of both wires of Claude do alike, and what
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from interlingua.adapters._answers.answers import PROBE, not_in_pieces
+from interlingua.adapters._answers.answers import PROBE, lost_in_pieces
 from interlingua.adapters._answers.stream_writer import FREE, OpenBlock, Writer
 from interlingua.adapters._claude.values import Item
 from interlingua.adapters._claude.writing import Writing
@@ -19,12 +19,24 @@ Answers = Callable[[types.Response, Endpoint], tuple[Wire, list[Entry]]]
 
 
 class ClaudeWriter(Writer):
-    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves."""
+    """The writer of one answer; blocks have the numbers in which they begin. `writing` writes the blocks themselves.
+
+    A wire says how the message begins (`begin_message`).
+    """
 
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
         super().__init__(endpoint, deltas)
-        self.begun = False
+        self.message_begun = False
         writing.same_origin = writing.whole = writing.answers = True
+
+    def begin_message(self) -> None:
+        """The message begins, if it has not."""
+        raise NotImplementedError
+
+    def begin(self, open_block: OpenBlock) -> None:
+        """A block begins, and the message before it."""
+        self.begin_message()
+        super().begin(open_block)
 
     def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""
@@ -48,7 +60,7 @@ def stream_loss(
     """
     answer = _without_blank_texts(data_of(response))
     _, reported = to_wire_response(response_of(answer), endpoint)
-    return answer, reported, [*not_in_pieces(reported, answer), *_left_out_of_stream(answer, reported, bare, endpoint)]
+    return answer, reported, [*lost_in_pieces(reported, answer), *_left_out_of_stream(answer, reported, bare, endpoint)]
 
 
 def _without_blank_texts(response: Item) -> Item:

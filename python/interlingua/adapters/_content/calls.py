@@ -12,6 +12,7 @@ from typing import Any, Final
 from interlingua.adapters._engine.items import Member, Row, read_item
 from interlingua.adapters._engine.kit import NOTHING, arguments_text, is_bare, keep_spelling, parse_arguments
 from interlingua.adapters._engine.reading import Reading
+from interlingua.adapters._engine.writing import Writing
 from interlingua.canonical.loss import Loss, Path
 
 Block = dict[str, Any]
@@ -19,8 +20,12 @@ Block = dict[str, Any]
 # ---------------------------------------------------------------------------------------------------- ids
 
 
-def _write_id(block: Block, writing: Any, _: Path) -> Any:
+def _write_id(block: Block, writing: Writing, _: Path) -> Any:
     return writing.call_id(block, writing.state_of(block))
+
+
+def _write_result_id(block: Block, writing: Writing, _: Path) -> Any:
+    return writing.result_id(block)
 
 
 Write = Callable[[Block, Any, Path], Any]
@@ -60,7 +65,7 @@ def plain_call(
         "id": canonical or reading.call(wire_id or None, known_as or name),
         "name": name,
         "input": given,
-        "provider_state": reading.state(id=wire_id),
+        "provider_state": {**reading.origin, "id": wire_id},
     }
     if type(given) is str:
         read_text(given, block)
@@ -83,7 +88,7 @@ def result_id(wire: str) -> Member:
         if unknown is not None:
             block["provider_state"] = reading.state(id=unknown)
 
-    return Member(wire, ("tool_use_id",), read, lambda block, writing, _: writing.result_id(block), needed=True)
+    return Member(wire, ("tool_use_id",), read, _write_result_id, needed=True)
 
 
 # ---------------------------------------------------------------------------------------------------- arguments that are an object
@@ -102,12 +107,16 @@ def arguments(wire: str, other: Other = _refuse) -> Member:
         other(raw, block, reading)
         reading.unusual = True
 
-    member = Member(wire, _SAID, read, lambda block, writing, path: object_of(block, writing.loss, path), always=True)
+    member = Member(wire, _SAID, read, _write_object, always=True)
     member.plain = dict
     return member
 
 
 _SAID: Final = ("input", "input_raw", "kind")
+
+
+def _write_object(block: Block, writing: Writing, path: Path) -> Any:
+    return object_of(block, writing.loss, path)
 
 
 def object_of(block: Block, loss: Loss, path: Path) -> Any:
@@ -122,8 +131,10 @@ def object_of(block: Block, loss: Loss, path: Path) -> Any:
 
 # ---------------------------------------------------------------------------------------------------- arguments that are a text
 
-_NONE: Final = ("", "null")
-"""What models write for a call without arguments."""
+
+def stated(text: str) -> str:
+    """An argument text, with an object of no members for what models write of a call without arguments."""
+    return "{}" if text.strip() in ("", "null") else text
 
 
 def argument_text(wire: str = "arguments") -> Member:
@@ -144,28 +155,25 @@ def argument_text(wire: str = "arguments") -> Member:
 def read_text(text: str, block: Block) -> None:
     """Reads an argument text into `input`, parsed once. A text that we would not write so is kept in the state of the call,
     which it has."""
-    value = parse_arguments(text)
+    value = parse_arguments(stated(text))
     block["input"] = value or {}
-    if value is not None:
-        if arguments_text(value) != text:
-            keep_spelling(block["provider_state"], _TEXT, text)
-    elif text.strip() in _NONE:
-        keep_spelling(block["provider_state"], _TEXT, text)
-    else:
+    if value is None:
         block["input_raw"] = text
+    elif arguments_text(value) != text:
+        keep_spelling(block["provider_state"], _TEXT, text)
 
 
 _TEXT: Final = "arguments"
 """Spelling of a call: its argument text."""
 
 
-def text_of(block: Block, writing: Any, path: Path) -> str:
+def text_of(block: Block, writing: Writing, path: Path) -> str:
     """The argument text of a call: what could not be read, the text that it had while it still fits, else our own."""
     raw: str | None = block.get("input_raw")
     if block.get("kind") == "custom":
         written = arguments_text(_free_text_as_object(raw, writing.loss, path))
     elif raw is not None:
-        _report_raw(block, raw, path, writing.loss)
+        report_text(block, path, writing.loss)
         return raw
     else:
         written = arguments_text(block["input"])
@@ -175,14 +183,13 @@ def text_of(block: Block, writing: Any, path: Path) -> str:
 
 def _is_same(text: str, written: str) -> bool:
     """Whether a kept text still says what the call says; the conversation may have been edited."""
-    if text.strip() in _NONE:
-        return written == "{}"
-    parsed = parse_arguments(text)
+    parsed = parse_arguments(stated(text))
     return parsed is not None and arguments_text(parsed) == written
 
 
-def _report_raw(block: Block, raw: str, path: Path, loss: Loss) -> None:
-    parsed = {} if raw.strip() in _NONE else parse_arguments(raw)
+def report_text(block: Block, path: Path, loss: Loss) -> None:
+    """Reports what of a call its argument text, which could not be read, does not say on a wire that has it as a text."""
+    parsed = parse_arguments(stated(block["input_raw"]))
     message = "the argument text is what the model sees"
     if parsed is not None:
         loss.drop((*path, "input_raw"), "arguments_invalid", "representation", message)
@@ -223,7 +230,7 @@ def free_text(wire: str = "input") -> Member:
     return Member(wire, _SAID, read, _write_free_text, needed=True)
 
 
-def _write_free_text(block: Block, writing: Any, path: Path) -> str:
+def _write_free_text(block: Block, writing: Writing, path: Path) -> str:
     if block["input"]:
         message = "a free-text call has no arguments beside its text"
         writing.loss.replace((*path, "input"), {}, "unsupported_value", "lost", message)

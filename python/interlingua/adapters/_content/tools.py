@@ -75,7 +75,7 @@ def write_tools(
     tools = with_native_search(request, writing.endpoint, writing.loss) if taken else request["tools"]
     for position, tool in enumerate(tools):
         path: Path = ("tools", position)
-        kind = tool.get("kind") or "function"
+        kind: str = tool.get("kind") or "function"
         wire: Wire | None = None
         if not taken:
             writing.loss.drop(path, "unsupported_model", "lost", "the model takes no tools")

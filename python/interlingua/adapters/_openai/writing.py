@@ -7,7 +7,7 @@ from typing import Any, Final
 from interlingua.adapters._content.offered import AS_FUNCTION
 from interlingua.adapters._content.schema import PLACES, Schema, are_texts, holds
 from interlingua.adapters._engine import writing as _writing
-from interlingua.adapters._engine.kit import NOTHING, encoding_in, is_plain_name
+from interlingua.adapters._engine.kit import encoding_in, is_plain_name
 from interlingua.adapters._engine.writing import LONGEST_TOOL_NAME, CallIds
 from interlingua.canonical.endpoint import Endpoint
 from interlingua.canonical.loss import Loss, Path
@@ -18,16 +18,16 @@ Item = dict[str, Any]
 class Target(_writing.Writing):
     """The target and the report, with what both wires of OpenAI need besides.
 
-    `breakpoints` counts the cache marks that are written. `longest_id` is the most characters of the wire's ids of calls,
-    which are free in all else where the provider has no grammar of its own.
+    `breakpoints` counts the cache marks that are written. `call_ids` are the ids of calls that the wire takes, where the
+    provider has no grammar of its own.
     """
 
     __slots__ = ("breakpoints",)
 
-    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, longest_id: int) -> None:
-        grammar: Mapping[str, Any] = endpoint.dialect.get("tool_id") or NOTHING
-        pattern = re.compile(grammar["pattern"]) if "pattern" in grammar else None
-        call_ids = CallIds("call_", pattern, longest_id, grammar.get("length"))
+    def __init__(self, source: Item, endpoint: Endpoint, loss: Loss, call_ids: CallIds) -> None:
+        if grammar := endpoint.dialect.get("tool_id"):
+            pattern = re.compile(grammar["pattern"]) if "pattern" in grammar else None
+            call_ids = CallIds("call_", pattern, call_ids.longest, grammar.get("length"))
         super().__init__(source, endpoint, loss, LONGEST_TOOL_NAME, call_ids)
         self.folds_custom = self.dialect.get("custom_tools") is False and not self.same_origin
         self.breakpoints = 0

@@ -34,8 +34,8 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     unmeasured,
+    write_request,
 )
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
@@ -93,9 +93,9 @@ def from_wire_request(
     of_a_cloud = (
         "body_version" in dialect or dialect.get("stream_in_body") is False or "{model}" in dialect.get("path", PATH)
     )
-    marks = (MARKS,) if reading.marks else ()
+    marks: tuple[str, ...] = (MARKS,) if reading.marks else ()
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *marks, empty=empty, unusual=of_a_cloud)
+    request = _TABLE.keep_request(members, messages, marks, empty=empty, unusual=of_a_cloud)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["tools"] if request.get("tools") else []
@@ -168,7 +168,7 @@ def _is_adaptive(value: Wire, body: Wire) -> bool:
     return len(value) == 1 and value.get("type") == "adaptive" and body.get("tool_choice") is None
 
 
-def _fits_name(name: str) -> bool:
+def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
     return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
@@ -217,7 +217,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -291,9 +291,6 @@ def _default_limit(body: Wire, writing: Writing) -> None:
         writing.loss.replace(
             ("max_output_tokens",), limit, "required_default", "representation", "the target demands a limit"
         )
-
-
-_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -430,6 +427,7 @@ _TABLE: Final = Table(
     Writing,
     ("max_tokens",),
     needed={"thinking": "thinking", "tool_choice": "tool_choice"},
+    fits=_fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
 

@@ -5,6 +5,7 @@ from typing import Any, Final
 from interlingua.adapters._answers.stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
+from interlingua.adapters._content.calls import stated
 from interlingua.adapters._engine.as_read import note
 from interlingua.adapters._engine.kit import Event, Wire, arguments_text, parse_arguments
 from interlingua.adapters.anthropic_messages.blocks import block_from_wire
@@ -199,7 +200,7 @@ class _Answer(ClaudeAnswer):
         raw, text = part.raw, part.text
         if part.kind == "tool_use":
             # the wire has no place for text that is no object
-            return call_so_far(self.blocks.content[part.index], text or arguments_text(raw["input"]))
+            return call_so_far(self.blocks.content[part.index], stated(text or arguments_text(raw["input"])))
         if part.kind in _PROSE.values():
             return block_from_wire({**raw, part.kind: text}, ASSISTANT, self.reading)
         if text and (arguments := parse_arguments(text)) is not None:

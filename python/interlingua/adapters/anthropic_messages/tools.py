@@ -148,8 +148,6 @@ def _built_in(definition: Wire) -> built_in.Tool | None:
 
 # ---------------------------------------------------------------------------------------------- from the wire
 
-_PLAIN: Final = {"name", "description", "input_schema"}
-
 
 def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
     """The tools of a request, those of sets among them."""
@@ -157,25 +155,32 @@ def read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
         return False
     reading = members.reading
     tools: list[Tool] = []
-    taken: set[str] = {tool["name"] for tool in value if type(tool) is dict and type(tool.get("name")) is str}
+    taken: set[str] | None = None
     for wire in value:
         try:
-            of_set = toolsets.functions(wire, taken, reading) if "name" not in wire else []
-            found = of_set or [tool_from_wire(wire, reading)]
+            of_set: list[Tool] = []
+            if "name" not in wire:
+                if taken is None:
+                    taken = {tool["name"] for tool in value if type(tool) is dict and type(tool.get("name")) is str}
+                of_set = toolsets.functions(wire, taken, reading)
+            if of_set:
+                reading.tools.append(range(len(tools), len(tools) + len(of_set)))
+                tools += of_set
+            else:
+                tools.append(tool_from_wire(wire, reading))
+                reading.tools.append((len(tools) - 1,))
         except UNREADABLE as problem:
             message = "a tool cannot be read: a member is missing or has the wrong type"
             raise InvalidWire(
                 message, path=pointer((name, len(reading.tools))), adapter=members.endpoint.adapter
             ) from problem
-        reading.tools.append((*range(len(tools), len(tools) + len(found)),))
-        tools += found
     members.request["tools"] = tools
     return True
 
 
 def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
     """A tool of the caller, or one that the provider defines, kept whole."""
-    kind = tool.get("type", _CUSTOM)
+    kind = tool.get("type")
     if kind is not None and kind != _CUSTOM:
         string(kind)
         if "cache_control" in tool:
@@ -185,13 +190,6 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
                 reading.unusual = True
             return client_run.read(tool, reading)
         return of_provider(tool, reading.endpoint, tool.get("name"), kind)  # a set of tools has no name
-    if len(tool) == 3 and tool.keys() == _PLAIN:  # most tools
-        name, description, schema = tool["name"], tool["description"], tool["input_schema"]
-        if type(name) is str and name and type(description) is str and type(schema) is dict:
-            if not is_object(schema):
-                reading.unusual = True
-            reading.names.add(name)
-            return {"name": name, "description": description, "input_schema": schema}
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:
         raise TypeError("input_schema")  # true is a JSON Schema too, though of no arguments that can be named
@@ -301,7 +299,9 @@ def _built_in_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire | None:
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
     if "provider_state" in tool and (definition := _built_in_to_wire(tool, writing, path)) is not None:
         return definition
-    if len(tool) == 3 and tool.keys() == _PLAIN and is_object(tool["input_schema"]):  # most tools
+    if (
+        len(tool) == 3 and "description" in tool and "input_schema" in tool and is_object(tool["input_schema"])
+    ):  # most tools
         name = writing.written_tool_name(tool["name"], path)
         return {"name": name, "description": tool["description"], "input_schema": tool["input_schema"]}
     return item_to_wire(_TOOL, toolsets.as_function(tool, writing, path), writing, path)

@@ -43,8 +43,8 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     unmeasured,
+    write_request,
 )
 from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
@@ -167,7 +167,7 @@ def from_wire_request(
     if not members.request.get("tools") and reading.calls:
         facts = (*facts, TOOLLESS)
     empty = holds_nothing(messages[starts[0] :] if starts else [])
-    request = _TABLE.keep_request(members, messages, reading.names, _fits_name, *facts, empty=empty)
+    request = _TABLE.keep_request(members, messages, facts, empty=empty)
     if may_differ(reading.unusual):
         note_disorder(messages, endpoint.state, by_turn=True)
         offered = body["toolConfig"]["tools"] if request.get("tools") else []
@@ -234,7 +234,7 @@ def _nova_top_k(value: Any) -> Any:
     return None
 
 
-def _fits_name(name: str) -> bool:
+def _fits_name(name: str, _: Mapping[str, Any]) -> bool:
     return is_plain_name(name, LONGEST_TOOL_NAME)
 
 
@@ -260,7 +260,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` for a request that has no valid wire (calls and results that do not pair, two tools of one
     name) and `CannotAdapt` for one that the model refuses, both with a pointer into the request.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None = None) -> types.WireRequest:
@@ -346,9 +346,6 @@ def _with_needed_tools(request: Request, tools: list[Wire] | None, writing: Writ
 
 
 # ------------------------------------------------------------------------------------------ members
-
-
-_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -475,6 +472,7 @@ _TABLE: Final = Table(
     _members_to_wire,
     Writing,
     needed={"toolConfig": "toolConfig"},
+    fits=_fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
 

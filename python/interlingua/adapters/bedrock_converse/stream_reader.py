@@ -10,6 +10,7 @@ from typing import Any, Final
 from interlingua.adapters._answers.stream_reader import Decoder, Part, call_so_far, decoded
 from interlingua.adapters._claude.stream_reader import ClaudeAnswer
 from interlingua.adapters._claude.values import ASSISTANT, string
+from interlingua.adapters._content.calls import stated
 from interlingua.adapters._engine.kit import Event, Wire, parse_arguments
 from interlingua.adapters.bedrock_converse.blocks import block_from_wire
 from interlingua.adapters.bedrock_converse.errors import in_band
@@ -187,8 +188,8 @@ class _Answer(ClaudeAnswer):
             case "toolUse":
                 begun = self.blocks.content[part.index]
                 if begun["type"] == "tool_use":
-                    return call_so_far(begun, text or "{}")  # the wire has no place for text that is no object
-                arguments = parse_arguments(text) if text else {}
+                    return call_so_far(begun, stated(text))  # the wire has no place for text that is no object
+                arguments = parse_arguments(stated(text))
                 raw = {"toolUse": {**raw["toolUse"], "input": text if arguments is None else arguments}}
             case _:
                 pass

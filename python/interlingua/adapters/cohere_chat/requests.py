@@ -33,10 +33,10 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
+    write_request,
 )
 from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
@@ -67,7 +67,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -83,9 +83,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(PATH, body)
-
-
-_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -194,9 +191,8 @@ def from_wire_request(
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
         raise malformed("the request", (), NAME) from problem
-    called = [block["name"] for message in messages for block in message["content"] if block["type"] == "tool_use"]
     facts, unusual = unmentioned_json(members.request, messages), "strict_tools" in members.options
-    request = _TABLE.keep_request(members, messages, called, is_name, *facts, empty=not messages, unusual=unusual)
+    request = _TABLE.keep_request(members, messages, facts, empty=not messages, unusual=unusual)
     messages_may, tools_may = may_differ(messages_may), bool(request.get("tools")) and may_differ(reading.unusual)
     if messages_may or tools_may:
         writing = Writing(request, unmeasured(endpoint), Loss())
@@ -286,5 +282,12 @@ _ROWS: Final[Rows] = {
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),
     "tool_choice": Row(Kind.TEXT, "tool_choice", plain=_is_choice, parse=choice_from_wire),
 }
-_TABLE: Final = Table(NAME, _ROWS, ("messages", "tools", "documents", "strict_tools"), _members_to_wire, Writing)
+_TABLE: Final = Table(
+    NAME,
+    _ROWS,
+    ("messages", "tools", "documents", "strict_tools"),
+    _members_to_wire,
+    Writing,
+    fits=lambda name, _: is_name(name),
+)
 wrong_type: Final = _TABLE.wrong_type

@@ -30,7 +30,7 @@ from interlingua.adapters._requests.members import (
     within,
 )
 from interlingua.adapters._requests.reasoning import nearest, refuses_reasoning, report_members
-from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured
+from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, write_request
 from interlingua.adapters._requests.rules import (
     MOST_LOGPROBS,
     kept_metadata,
@@ -124,7 +124,7 @@ def from_wire_request(
     ):
         encoding["call_first"] = True
     unusual = _is_unusual(members.request, body)
-    request = _TABLE.keep_request(members, messages, reading.names, fits_name, empty=not contents, unusual=unusual)
+    request = _TABLE.keep_request(members, messages, empty=not contents, unusual=unusual)
     if contents_may:
         note_disorder(messages, endpoint.state, by_turn=True)
     model = (request.get("model") or "").partition(":")[2]
@@ -266,7 +266,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` when no valid wire exists for the conversation.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -304,9 +304,6 @@ def _path(request: Request, model: str | None, encoding: Mapping[str, Any], endp
     if not request.get("stream"):
         return f"{path}:generateContent"
     return f"{path}:streamGenerateContent" + ("" if encoding.get("array") else "?alt=sse")
-
-
-_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -476,6 +473,7 @@ _TABLE: Final = Table(
     Writing,
     named=_named,
     other_names=[name for name, first in CAMEL.items() if first in _ROWS],
+    fits=lambda name, _: fits_name(name),
 )
 
 

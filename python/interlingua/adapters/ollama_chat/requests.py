@@ -28,9 +28,9 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     tools_reader,
     unmeasured,
+    write_request,
 )
 from interlingua.adapters._requests.rules import MOST_LOGPROBS, top_logprobs
 from interlingua.adapters._structured import extract_format
@@ -53,7 +53,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
 
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -68,9 +68,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted("/api/chat", body)
-
-
-_WRITE: Final = request_writer(_written)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:

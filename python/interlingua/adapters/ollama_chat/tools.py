@@ -10,7 +10,7 @@ keyword that is left out is reported at its pointer. What stands under `items` a
 from decimal import Decimal
 from typing import Any, Final
 
-from interlingua.adapters._content.calls import arguments, call_id, plain_call, read_call
+from interlingua.adapters._content.calls import arguments, call_id, plain_call, read_call, stated
 from interlingua.adapters._content.choice import may_be_called
 from interlingua.adapters._content.schema import (
     LISTED,
@@ -150,7 +150,7 @@ def _read_text(raw: Any, call: Item, _: Reading) -> None:
     """Arguments as a text, which older clients send."""
     if type(raw) is not str:
         raise TypeError("arguments")
-    parsed = parse_arguments(raw or "{}")
+    parsed = parse_arguments(stated(raw))
     call["input"] = parsed or {}
     if parsed is None:
         call["input_raw"] = raw

@@ -43,10 +43,10 @@ from interlingua.adapters._requests.requests import (
     Table,
     body_of,
     posted,
-    request_writer,
     tools_reader,
     unmeasured,
     unmentioned_json,
+    write_request,
 )
 from interlingua.adapters._requests.rules import MOST_LOGPROBS, stops, top_logprobs, word
 from interlingua.adapters._structured import extract_format
@@ -88,7 +88,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -103,9 +103,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     report_replayable_state(writing.state_of(request), loss, (), fields=True)
     report_foreign_state(request, endpoint, loss, ())
     return posted(endpoint.dialect.get("path") or "/chat/completions", body)
-
-
-_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -202,14 +199,7 @@ def from_wire_request(
     if body.get("stream") is True and "stream_options" not in body:
         members.words["usage"] = "unasked"
     facts = unmentioned_json(members.request, messages)
-    request = _TABLE.keep_request(
-        members,
-        messages,
-        reading.names,
-        lambda name: fits_name(name, endpoint.dialect),
-        *facts,
-        empty=not messages,
-    )
+    request = _TABLE.keep_request(members, messages, facts, empty=not messages)
     too_many = reading.marks > MOST_BREAKPOINTS
     messages_may = may_differ(messages_may or too_many)
     tools_may = bool(request.get("tools")) and may_differ(reading.unusual or too_many)
@@ -372,5 +362,6 @@ _TABLE: Final = Table(
     },
     shared=SHARED_MEMBERS.union(("audio", "logit_bias", "modalities", "prediction", "web_search_options")),
     needed={"stream_options": "stream", "tool_choice": "tools", "parallel_tool_calls": "tools"},
+    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type

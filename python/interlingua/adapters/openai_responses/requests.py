@@ -36,7 +36,7 @@ from interlingua.adapters._requests.members import (
     within_limit,
 )
 from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
-from interlingua.adapters._requests.requests import Table, body_of, posted, request_writer, unmeasured, unmentioned_json
+from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
 from interlingua.adapters._requests.rules import word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_responses.messages import (
@@ -82,7 +82,7 @@ def to_wire(request: types.Request, endpoint: Endpoint) -> tuple[types.WireReque
     Raises `InvalidRequest` with a pointer for a conversation that has no valid wire: results without calls,
     calls without results that other turns follow, results twice.
     """
-    return _WRITE(request, endpoint)
+    return write_request(_written, request, endpoint, speaks_json=True)
 
 
 def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequest:
@@ -110,9 +110,6 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss) -> types.WireRequ
     if state is not None:
         report_state(request, writing, (), fields=True)
     return posted("/responses", body)
-
-
-_WRITE: Final = request_writer(_written, speaks_json=True)
 
 
 def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
@@ -229,9 +226,7 @@ def from_wire_request(
         reading.unusual = True
     asking = messages[1:] if isinstance(instructions, str) else messages
     facts, empty = unmentioned_json(request, asking), not continued and body["input"] == []
-    _TABLE.keep_request(
-        members, messages, reading.names, lambda name: fits_name(name, endpoint.dialect), *facts, empty=empty
-    )
+    _TABLE.keep_request(members, messages, facts, empty=empty)
     if may_differ(reading.unusual):
         writing = Writing(request, unmeasured(endpoint), Loss())
         input_to_wire(request, writing, read=reading)
@@ -331,5 +326,6 @@ _TABLE: Final = Table(
         )
     ),
     needed={"tool_choice": "tools"},
+    fits=fits_name,
 )
 wrong_type: Final = _TABLE.wrong_type
