@@ -35,7 +35,7 @@ from interlingua.adapters._content.tools import (
     write_tools,
 )
 from interlingua.adapters._engine.items import ABSENT, Member, Row, by_rule, read_item, tool_name, write_item
-from interlingua.adapters._engine.kit import BiMap, Wire
+from interlingua.adapters._engine.kit import NOTHING, BiMap, Wire
 from interlingua.adapters._engine.spelling import Spellings, imprint
 from interlingua.adapters._engine.verbatim import Items, keep_spellings, may_differ
 from interlingua.adapters.gemini_generate import computer_use
@@ -447,7 +447,13 @@ _WAYS: Final = Ways((*_MODES.there, "tool", "allowed"), lone_by_name=True)
 def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> None:
     """Writes the choice of tools; without functions there is none."""
     offered = offered_tools(writing)
-    fitted = fitted_choice(offered and body.get("tools"), _WAYS, offered, writing)
+    tools: Any = offered and body.get("tools")
+    if not offered and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
+        # tools that are not shaped as documented are an option, and may well be what is chosen
+        choice = request.get("tool_choice") or NOTHING
+        offered = dict.fromkeys((choice.get("name"), *(choice.get("names") or ())), "function")
+        tools = True
+    fitted = fitted_choice(tools, _WAYS, offered, writing)
     if fitted is None:
         return
     calling: Wire = {}
