@@ -1,5 +1,5 @@
 """
-The ASGI application of a gateway: the paths of all faces, also below the name of a provider, and what is said at every
+The ASGI application of a gateway: the paths of all faces, also below the name of a provider, and the response at every
 other path.
 """
 
@@ -27,7 +27,7 @@ from interlingua.gateway.refusals import Refused
 
 
 def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIApp:
-    """The application. `names` are those that the header `Host` may have; None where any is taken."""
+    """The application. `names` are the names that the header `Host` may have; with None it may have any."""
 
     def refused(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
@@ -73,8 +73,8 @@ def operations_of(routes: Sequence[BaseRoute]) -> dict[tuple[str, str], Operatio
 
 
 def _looked_up(operations: Mapping[tuple[str, str], Operation], app: ASGIApp) -> ASGIApp:
-    """The application that looks a path up in a table; at every other path, `app` tries its routes in turn, in layers that
-    cost a call more than reading its request."""
+    """An application that finds the operation of a path in a table. Every other path is left to `app`, which tries its
+    routes in turn, through layers that take more time for a call than reading its request does."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         operation = operations.get((scope.get("method", ""), scope["path"]))
@@ -96,7 +96,7 @@ def _unknown(request: Request, status: int, *, stored: bool) -> Refused:
 
 
 def _routes_of_the_gateway(gateway: Gateway) -> list[BaseRoute]:
-    """The gateway's own paths: records of calls, and whether it is alive."""
+    """The gateway's own paths: the records of calls, the metrics, the page, and whether the gateway is alive."""
 
     async def call(request: Request, key: Key) -> Any:
         return await records.record(gateway, request.path_params["id"], key.tenant)

@@ -5,7 +5,7 @@ browser call the service by its own names (spec/11-gateway.md#verbs).
     POST /interlingua.v1.InterlinguaService/Adapt
     content-type: application/json
 
-A message is ProtoJSON. A failure is the JSON error of Connect; its details are those that gRPC gives.
+A message is ProtoJSON. A failure is the JSON error of Connect, with the same details as over gRPC.
 """
 
 import base64
@@ -34,7 +34,7 @@ from interlingua.verbs.failures import status_of
 SERVICE = service.DESCRIPTOR.services_by_name["InterlinguaService"].full_name
 PREFIX = f"/{SERVICE}/"
 CANONICAL = "canonical"
-"""The wire of a call that is none of a provider's, in records and counters."""
+"""The wire, in records and counters, of a call that does not use the wire of a provider."""
 
 Verb = Callable[[Request, Key, Any], Awaitable[Message]]
 
@@ -53,7 +53,7 @@ _STATUSES = {
     "unavailable": 503,
     "deadline_exceeded": 504,
 }
-"""The HTTP status of each code; of any other it is 500."""
+"""The HTTP status of each code; any other code has 500."""
 
 _JSON = "application/json"
 _TIMEOUT = re.compile(r"[0-9]{1,10}")
@@ -106,7 +106,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
                 given = await verb(request, key, asked)
                 headers = dict(getattr(request.state, "headers", {}))
                 return Response(json_format.MessageToJson(given, indent=None), 200, headers, _JSON)
-            except Exception as problem:  # noqa: BLE001 each is told in the words of Connect
+            except Exception as problem:  # noqa: BLE001 each is written as an error of Connect
                 return failed(request, gateway.as_our_error(problem))
 
         return answer
@@ -126,14 +126,15 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
 
 def _no_call(status: int, message: str, **headers: str) -> Response:
-    """What is told of a call of HTTP that is none of Connect, which has no code for it."""
+    """The response to an HTTP request that is not a call of Connect. Connect has no code for it."""
     return Response(json.dumps({"code": "unknown", "message": message}), status, headers, _JSON)
 
 
 async def _generated(
     gateway: Gateway, request: Request, key: Key, asked: service.GenerateRequest
 ) -> service.GenerateResponse:
-    """An answer, with the record of its call. A key may ask only those models of a chain that it may use."""
+    """Generate a response, and keep the record of the call. Of a chain, a key may use only the models that it is
+    allowed."""
     deadline = _deadline(request)
     gateway.access.admit(key)
     running = gateway.begin(key, CANONICAL)
@@ -154,7 +155,7 @@ async def _generated(
             if call.content is not None:
                 call.content.event({"type": "response", "response": response})
         running.end(200)
-    except Exception as problem:  # noqa: BLE001 it is told in the words of Connect
+    except Exception as problem:  # noqa: BLE001 it is written as an error of Connect
         own = gateway.as_our_error(problem)
         running.end(_STATUSES.get(_word(status_of(own).code), 500), own)
         raise own from None
@@ -164,7 +165,8 @@ async def _generated(
 
 
 def failed(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
-    """A failure as Connect tells it: the HTTP status, and the code, the message and the details as JSON."""
+    """A failure in the format of Connect: the HTTP status, and a JSON body with the code, the message and the
+    details."""
     status = status_of(problem)
     word = code or _word(status.code)
     body = {"code": word, "message": status.message, "details": [_detail(one) for one in status.details]}
@@ -187,15 +189,15 @@ def _detail(packed: Any) -> dict[str, Any]:
 
 
 def _parsed(body: bytes, kind: Any) -> Any:
-    """The message in a body. Raises `InvalidRequest` with the field that is wrong, and without what stands there."""
+    """Read the message in a body. Raises `InvalidRequest` with the path of the wrong field, but without its value."""
     message: Any = message_factory.GetMessageClass(kind)()
-    if not (begin := body.lstrip()[:1]):  # curl -d '' means a message without fields
+    if not (begin := body.lstrip()[:1]):  # an empty body, such as that of curl -d '', is a message without fields
         return message
     if begin == b'"':
         raise InvalidRequest(f"the body must be a {kind.name} as an object", path="")
     try:
         return json_format.Parse(body, message)
-    except (json_format.Error, ValueError, RecursionError) as problem:  # its text may quote content
+    except (json_format.Error, ValueError, RecursionError) as problem:  # the text of the problem may quote content
         told = str(problem)
     path = "".join(f"/{name}" for name in _FIELD.findall(told))
     if told.startswith("Failed to load JSON"):
@@ -211,7 +213,7 @@ def _parsed(body: bytes, kind: Any) -> Any:
 
 
 def _deadline(request: Request) -> float | None:
-    """How long the client waits, in seconds."""
+    """How long the client waits, in seconds; None where it sets no limit."""
     told = request.headers.get("connect-timeout-ms")
     if told is None:
         return None

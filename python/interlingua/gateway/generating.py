@@ -1,7 +1,8 @@
 """
-One generation for a client of a wire: read, route, ask, write (spec/11-gateway.md#generation).
+One generation for a client of a wire: read and route the request, call the provider, write the response
+(spec/11-gateway.md#generation).
 
-Everything that is known of wires is asked of the adapters; everything that is sent is sent by the client.
+The adapters hold all knowledge of wires, and the client makes all calls to providers.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -29,20 +30,22 @@ from interlingua.router import served
 Data = dict[str, Any]
 
 _BEGINNINGS = ("v1", "v1beta", "v2", "api", "model")
-"""How paths of the wires begin: what stands there as the name of a provider is a base URL that says it once more."""
+"""The beginnings of the paths of wires. When one of them is in the place of a provider's name, the base URL of the
+client repeats it."""
 _MOST_ADVISED = 3
 _RETURNED = ("anthropic-ratelimit-", "x-ratelimit-", "openai-", "x-amzn-")
 _RETURNED_WHOLE = frozenset(("request-id", "x-request-id", "retry-after", "retry-after-ms"))
-"""Headers of a provider's answer that come back to a client of its wire: limits, and the id of the call."""
+"""Headers of a provider's response that are returned to a client of the same wire: its limits, and the id of the
+call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """A generation that a client asks for.
+    """A generation that a client requests.
 
-    `wire` is the request as its adapter reads it (method, path, headers, body), `provider` the one that the path names,
-    `sdk` the one whose SDK the client is, where that is another one than the wire's own, `strict` the severity that
-    refuses, `past` what comes before it.
+    `wire` is the request as its adapter reads it (method, path, headers, body). `provider` is the one that the path
+    names. `sdk` is the provider of the client's SDK, where it reads another dialect than the wire's own. `strict` is
+    the severity of loss that refuses the request, `past` what comes before the request.
     """
 
     adapter: str
@@ -53,7 +56,7 @@ class Generation:
     past: Past | None = None
 
     def read(self, speaks: Endpoint) -> tuple[Data, list[Entry]]:
-        """The request in canonical form, as a client of an endpoint says it."""
+        """The request in canonical form, read in the dialect of the endpoint."""
         read, loss = translate.from_wire_request(self.wire, speaks)
         request = data_of(read)
         return request if self.past is None else self.past.joined(request, self.wire, speaks), loss
@@ -61,11 +64,12 @@ class Generation:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A generation that is read and routed: whom to ask, over which wire, and as whom to answer.
+    """A generation that is read and routed: the models to call, the wire of the calls, and the endpoint in whose
+    dialect the client is answered.
 
-    `shown` is the model that the answer names, where that is not the one that answers, `past` what comes before, and
-    where the answer is kept, `bare` the name that was asked for, where the wire alone says whose model it is,
-    `created` the time that the answer bears where its provider says none, in seconds since 1970.
+    `shown` is the model that the answer names, where that is not the model that answers. `past` is what comes before
+    the request, and where the answer is stored. `bare` is the requested name, where only the wire determines whose
+    model it is. `created` is the time of an answer whose provider gives none, in seconds since 1970.
     """
 
     request: Data
@@ -80,29 +84,29 @@ class Prepared:
 
     @property
     def keeper(self) -> Keeper | None:
-        """Where the answer is kept, if anywhere."""
+        """Where the answer is stored; None for nowhere."""
         return None if self.past is None else self.past.keeper
 
     @property
     def streamed(self) -> bool:
-        """Whether the client asked for a stream."""
+        """Whether the client requests a stream."""
         return bool(self.request.get("stream"))
 
 
 class Generator:
-    """Generations over one client and one routing."""
+    """Makes generations with one client and one routing."""
 
     def __init__(self, client: Client, routing: Routing) -> None:
         self.client = client
         self.routing = routing
         self.registry = routing.registry
 
-    # ------------------------------------------------------------------------------------------------ who is asked
+    # ------------------------------------------------------------------------------------------------ routing
 
     def prepare(self, asked: Generation, key: Key, call: Call) -> Callable[[], Prepared]:
-        """Reads a request and finds who answers it, in two steps as `Routing.weigh`: the first may be made in another
-        thread, the second publishes the decision. They raise what reading and routing raise, and `Refused`.
-        """
+        """Read a request and choose the models that answer it, in two steps like `Routing.weigh`: the first step may
+        run in another thread, and the function that it returns publishes the decision. Both raise the errors of reading
+        and routing, and `Refused`."""
         speaks = self.home(asked.adapter, asked.provider or asked.sdk)
         home = speaks.provider
         request, loss = asked.read(speaks)
@@ -111,7 +115,8 @@ class Generator:
         spec, mapped = self._spec(name, asked, speaks)
         owner = self._native(spec, asked.adapter) if spec is not None and asked.sdk is None else None
         if owner not in (None, speaks.provider):
-            # the provider speaks the wire of its client: what it alone knows is read as its own
+            # the provider speaks the client's wire: the request is read in the dialect of that provider, members that
+            # it alone knows included
             native = self.registry.endpoint(adapter=asked.adapter, provider=owner)
             if not translate.is_beyond(request, native.dialect):
                 speaks = native
@@ -139,7 +144,8 @@ class Generator:
         return prepared
 
     def home(self, adapter: str, provider: str | None) -> Endpoint:
-        """As whom a client speaks its wire: as a client of the provider that the path names, else of the wire's own."""
+        """The endpoint whose client the caller is: that of the provider that the path names, else that of the wire's
+        own provider."""
         if provider is not None:
             if not self.registry.is_provider(provider):
                 twice = (
@@ -159,7 +165,7 @@ class Generator:
         return model.removeprefix(f"{speaks.provider or speaks.adapter}:")
 
     def _spec(self, name: str, asked: Generation, speaks: Endpoint) -> tuple[str | None, bool]:
-        """The models that a name stands for, None where the slots of routing decide; and whether the policy said so."""
+        """The models of a name, None where the slots of routing decide; and whether the policy maps the name."""
         if asked.provider is not None:
             return f"{asked.provider}:{name}", False
         policy = self.routing.policy
@@ -170,7 +176,7 @@ class Generator:
         return str(self.registry.from_client(name, speaks.provider or "")), False
 
     def _native(self, spec: str, adapter: str) -> str | None:
-        """The provider whose dialect of the client's wire is spoken: that of the first model, when it speaks the wire."""
+        """The provider of the first model, when it speaks the client's wire: its dialect is read. Else None."""
         first = str(self.registry.expand(spec, aliases=self.routing.policy.get("aliases"))[0])
         return first.partition(":")[0] if self.registry.speaks(first, adapter) else None
 
@@ -179,10 +185,10 @@ class Generator:
         endpoint = self.registry.endpoint(model=prepared.choice.models[0], adapter=prepared.over)
         return translate.estimate_for(prepared.request, endpoint)
 
-    # ------------------------------------------------------------------------------------------------ whole answers
+    # ------------------------------------------------------------------------------------------------ whole responses
 
     async def whole(self, prepared: Prepared, call: Call) -> tuple[bytes, dict[str, str]]:
-        """The body of an answer, and the headers that go with it."""
+        """Return the body of a response, and its headers."""
         begun: list[Answered] = []
         try:
             response = await self.client.generate(
@@ -209,7 +215,8 @@ class Generator:
         return sent, returned(begun[0], prepared.client)
 
     def _advised(self, problem: NotConfigured, prepared: Prepared) -> NotConfigured:
-        """The problem of a provider that was meant by a bare name, with what to write instead."""
+        """The problem with advice: a bare name meant a model of this provider, and the text states what to write
+        instead."""
         if prepared.bare is None:
             return problem
         same = [row["id"] for row in self.registry.models() if row["name"] == prepared.bare]
@@ -221,7 +228,7 @@ class Generator:
     # ------------------------------------------------------------------------------------------------ streams
 
     async def begin(self, prepared: Prepared, call: Call) -> "Streamed":
-        """A stream whose first event is there. Raises what ends a call before that."""
+        """Begin a stream, and wait for its first event. Raises errors that end the call before that."""
         begun: list[Answered] = []
         stream = self.client.stream(
             prepared.request,
@@ -251,9 +258,9 @@ class Streamed:
         self, stream: Stream, first: list[Data], prepared: Prepared, call: Call, headers: Mapping[str, str]
     ) -> None:
         self.headers = headers
-        """The headers of the provider's answer that come back."""
+        """The headers of the provider's response that are returned to the client."""
         self.problem: InterlinguaError | None = None
-        """Why the stream did not end well, when it has ended."""
+        """The failure of a stream that has ended; None where it ended well."""
         self._stream = stream
         self._first = first
         self._prepared = prepared
@@ -265,19 +272,19 @@ class Streamed:
         return STREAMS[translate.framing(self._prepared.client)]
 
     def cancel(self, reason: Literal["cancelled", "shutdown"] = "cancelled") -> None:
-        """Ends the call to the provider, from any task. Any number of times."""
+        """End the call to the provider, from any task. It may be called any number of times."""
         self._stream.cancel(reason)
 
     async def aclose(self) -> None:
-        """Ends the call to the provider, and tells the record what it took. Any number of times."""
+        """End the call to the provider, and record its usage and attempts. It may be called any number of times."""
         await self._stream.aclose()
         if self._stream.response is not None:
             self._call.usage = self._stream.response.get("usage")
             self._call.tried(self._stream.response.get("attempts", ()), self._stream.response.get("skipped", ()))
 
     async def chunks(self, framing: str | None = None) -> AsyncIterator[bytes]:
-        """The stream, in the wire's own frame: a chunk of all that arrived together. In another frame: a chunk for each event
-        that says something.
+        """The stream in the wire's own frame: one chunk for all events that arrived together. In another frame: one
+        chunk for each event that has something to write.
 
         A failure is the last thing that the client reads.
         """
@@ -294,7 +301,7 @@ class Streamed:
                 yield b"".join(chunks)
         chunk = b"".join(writer.end())
         self._call.answer_loss = _reported(writer.loss, self._prepared)
-        if translate.framing(client) == "sse":  # Google's SDK reads no comments, and its wire has another framing
+        if translate.framing(client) == "sse":  # Google's SDK cannot read comments, but its wire has another framing
             loss = counted([*self._call.request_loss, *self._call.answer_loss])
             chunk += f": interlingua-loss {loss}\n\n".encode()
         if chunk:
@@ -311,8 +318,8 @@ class Streamed:
         return chunk
 
     async def _store(self, response: Data) -> bytes:
-        """Stores an answer before its client is told that it is whole. Gives what the client is told instead, when that
-        fails."""
+        """Store an answer before its client gets the end of it. Returns the chunk that replaces the end when storing
+        fails; else an empty one."""
         prepared = self._prepared
         if prepared.past is None or not response["message"]["content"]:
             return b""
@@ -333,17 +340,17 @@ class Streamed:
             async for events in self._stream.arriving():
                 yield [self._shown(event) for event in events] if "response" in events[-1] else events
         except InterlinguaError as problem:
-            self.problem = problem  # the last event told it already
+            self.problem = problem  # the last event has reported it already
 
     def _shown(self, event: Data) -> Data:
-        """An event that names the model or holds the whole answer, as its client is to see it."""
+        """An event that names the model or holds the whole answer, as its client sees it."""
         if "response" in event:
             return {**event, "response": _named(event["response"], self._prepared, self._call)}
         return _named(event, self._prepared, self._call) if event["type"] == "message_start" else event
 
 
 def answered(call: Call, begun: Answered, response: Data | None = None) -> None:
-    """Tells the record who answers, and with the whole answer what it took."""
+    """Record which model answers and, when the whole response is known, its usage and attempts."""
     call.model = begun.model
     if response is not None:
         call.usage = response.get("usage")
@@ -353,12 +360,12 @@ def answered(call: Call, begun: Answered, response: Data | None = None) -> None:
 
 
 def _text(chunk: bytes) -> str | None:
-    """What a client was sent, where it is text; AWS frames its streams in binary."""
+    """A chunk that was sent to a client, where it is text; AWS frames its streams in binary."""
     return None if chunk[:1] == b"\0" else chunk.decode("utf-8", "replace")
 
 
 def allowed(choice: Choice, key: Key) -> Choice:
-    """The choice without the models that a key may not use. Raises `Refused` when none is left."""
+    """The choice without the models that a key may not use. Raises `Refused` when no model remains."""
     models = tuple(model for model in choice.models if key.may_use(model))
     if not models:
         raise Refused("permission", f"the key {key.name} may not use {', '.join(choice.models)}", 403)
@@ -366,9 +373,10 @@ def allowed(choice: Choice, key: Key) -> Choice:
 
 
 def _named(value: Data, prepared: Prepared, call: Call) -> Data:
-    """An answer, or the first event of one, with an id of its own and the model that its client is to see.
+    """A response, or the first event of one, with an id and with the model that its client sees.
 
-    Clients take two answers of one id for one message, and some keep no reasoning of a model that they did not ask for.
+    Clients take two answers with the same id for one message, and some keep no reasoning of a model that they did not
+    request.
     """
     if prepared.shown is not None and "model" in value:
         value = {**value, "model": prepared.shown}
@@ -378,19 +386,20 @@ def _named(value: Data, prepared: Prepared, call: Call) -> Data:
 
 
 def _reported(loss: list[Entry], prepared: Prepared) -> list[Entry]:
-    """The loss of an answer: the state of its provider is none where it is kept with the answer."""
+    """The loss of an answer. Where the answer is stored, the provider's state is stored with it and is not lost."""
     return loss if prepared.keeper is None else [entry for entry in loss if entry["code"] != "foreign_state"]
 
 
 def _face(speaks: Endpoint, request: Data) -> Endpoint:
-    """As whom a client is answered: in the dialect that it speaks, its tools spelt as it spelt them, in the frame of the
-    wire itself. A cloud that serves the wire may frame it otherwise, and its client does not know that."""
+    """The endpoint in whose dialect a client is answered: with the spellings of the client's tools, and in the frame of
+    the wire itself. A cloud that serves the wire may frame it in another way that its client does not know."""
     dialect = {**speaks.dialect, "framing": adapters.get(speaks.adapter).FRAMING}
     return replace(speaks, dialect=dialect, state_in_ids=True, spellings=translate.spellings(request, speaks))
 
 
 def returned(answered: Answered, client: Endpoint) -> dict[str, str]:
-    """The headers of a provider's answer that its client may want: only where both speak the same wire."""
+    """The headers of a provider's response that its client may need. They are returned only where both use the same
+    wire."""
     if answered.endpoint.adapter != client.adapter:
         return {}
     return {
@@ -399,9 +408,9 @@ def returned(answered: Answered, client: Endpoint) -> dict[str, str]:
 
 
 def failure(problem: Exception, client: Endpoint) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body with which a provider of the client's wire would have told a failure."""
+    """Status, headers and body of a failure, as a provider of the client's wire would write them."""
     if isinstance(problem, Refused):
-        error = problem.to_dict() | {"adapter": client.adapter}  # whose own status stands
+        error = problem.to_dict() | {"adapter": client.adapter}  # its own status is kept
     elif isinstance(problem, ProviderError):
         error = problem.error
     elif isinstance(problem, InterlinguaError):

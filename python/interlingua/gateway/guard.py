@@ -1,6 +1,6 @@
 """
-Who is let in at all, before anything is read: the names that `Host` may have, the origin of web pages, and how many
-calls run at a time (spec/11-gateway.md#origin, #calls-in-flight).
+Admission of calls before they are read: the names that `Host` may have, the origin of web pages, and the number of
+calls at a time (spec/11-gateway.md#origin, #calls-in-flight).
 """
 
 import asyncio
@@ -23,16 +23,17 @@ _RETRY_AFTER_S = 1.0
 _LINGER_S = 1.0
 _LINGER_BYTES = 16 << 20
 _NOT_COUNTED = frozenset(("/healthz", "/metrics"))
-"""Whoever asks whether a busy gateway is alive is answered."""
+"""These paths are served even when the gateway is full, so that it can report that it is alive."""
 _BODY = frozenset((b"content-length", b"transfer-encoding"))
 _ONCE = frozenset((b"host", b"origin", b"authorization", b"x-api-key", b"x-goog-api-key"))
-"""Headers of which a second one is a trick: what stands before the gateway may have looked at the other."""
+"""Headers that may occur only once: a second one is a trick, because a proxy before the gateway may have used the
+other."""
 
 
 class Guard:
-    """Lets a call through to `app`, or answers it with a refusal in the words of its wire (`fail`).
+    """Forwards a call to `app`, or responds with a refusal, which `fail` writes as an error of the wire.
 
-    `names` are those that `Host` may have; None when any is taken. Names have no port.
+    `names` are the names that `Host` may have; with None it may have any. Names have no port.
     """
 
     def __init__(self, app: ASGIApp, fail: Fail, names: frozenset[str] | None, calls: Calls) -> None:
@@ -42,11 +43,11 @@ class Guard:
         self._calls = calls
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serves one call."""
+        """Serve one call."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 is ended by itself
+        if scope["http_version"] != "2" and _has_body(scope):  # a stream of HTTP/2 ends without its connection
             receive, send = _closing_what_is_unread(receive, send)
         refused = self._refused(scope)
         if refused is not None:
@@ -89,10 +90,11 @@ def _has_body(scope: Scope) -> bool:
 
 
 def _closing_what_is_unread(receive: Receive, send: Send) -> tuple[Receive, Send]:
-    """The same for a call whose connection ends with an answer that came before the end of its body: else a client could
-    go on sending for ever, to nobody.
+    """Return `receive` and `send` of a call whose connection ends when the response is complete before the end of the
+    body. Else a client could continue to send for ever, and nobody would read it.
 
-    What it is just sending is thrown away for a moment: a client that writes when its connection ends may not see why.
+    The gateway discards for a moment what the client still sends: a client that is writing when its connection ends may
+    not read the response.
     """
     read = False
 
@@ -130,7 +132,7 @@ LOOPBACK = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach an address."""
+    """Whether an address can be reached only from this machine."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:

@@ -1,6 +1,6 @@
 """
-Connections of clients: how long the heads of requests may be and take (spec/11-gateway.md#request-head); the server itself
-waits for ever and keeps whatever comes. A connection that begins as one of HTTP/2 is handed on (`http2.py`).
+Connections of clients, with limits for the length and the time of request heads (spec/11-gateway.md#request-head);
+uvicorn itself has no such limits. A connection that begins with HTTP/2 is handed on (`http2.py`).
 """
 
 import asyncio
@@ -24,18 +24,18 @@ _TOO_SLOW = b"408 Request Timeout"
 
 
 class LimitedConnection(WatchesReader, HttpToolsProtocol):
-    """A connection whose heads have a limit of bytes and of time, and whose client reads what it is sent."""
+    """A connection with limits of bytes and time for request heads, and of time for a client that does not read."""
 
     _tls: dict[object, object] | None = None
-    """What the certificate of the client says, where there is one."""
+    """The ASGI extension for the client's certificate; None where there is none."""
     _timer: asyncio.TimerHandle | None = None
     _received: int | None = 0
-    """Bytes of the head that is coming in; None while there is none."""
+    """Bytes of the head that is arriving; None while there is none."""
     _begin_of_all: bytes | None = b""
-    """What has come of a connection that may yet be one of HTTP/2; None when that is known."""
+    """The first bytes of a connection, while they may still begin HTTP/2; None when it is known whether they do."""
 
     def connection_made(self, transport: Any) -> None:
-        """The first head may come."""
+        """Begin to wait for the first head."""
         super().connection_made(transport)
         self.transport: Any = Together(transport, self.loop)
         proved = transport.get_extra_info("peercert")
@@ -48,15 +48,16 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             self._hand_on()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Stop all waiting."""
         self._end()
         self.has_read()
         super().connection_lost(exc)
-        # uvicorn leaves this timer to a connection that was reset, which holds it and its last call until then
+        # uvicorn does not stop this timer for a connection that was reset; it would keep the connection and its last
+        # call in memory
         self._unset_keepalive_if_required()
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came, unless the head becomes too long by it."""
+        """Process bytes that arrived. When the head has become too long, the connection is refused."""
         if self._begin_of_all is not None:
             data = self._begin_of_all + data
             if data.startswith(PREFACE):
@@ -73,7 +74,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             self._refuse(_TOO_LONG)
 
     def on_message_begin(self) -> None:
-        """A head begins, the first one or the next on the same connection."""
+        """Begin a head, the first one or the next on the same connection."""
         super().on_message_begin()
         if self._tls is not None:
             self.scope["extensions"] = {"tls": self._tls}
@@ -81,12 +82,12 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
             self._begin()
 
     def on_headers_complete(self) -> None:
-        """The head is whole."""
+        """End a head."""
         self._end()
         super().on_headers_complete()
 
     def pause_writing(self) -> None:
-        """The buffers are full: the client has its time to read."""
+        """The write buffers are full: give the client limited time to read."""
         super().pause_writing()
         self.watch_reading()
 
@@ -96,7 +97,7 @@ class LimitedConnection(WatchesReader, HttpToolsProtocol):
         super().resume_writing()
 
     def _hand_on(self) -> Http2Connection:
-        """Another protocol has the connection from now on."""
+        """Hand the connection on to the protocol for HTTP/2."""
         self._end()
         self.connections.discard(self)
         other = Http2Connection(

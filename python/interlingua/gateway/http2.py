@@ -1,10 +1,10 @@
 """
-HTTP/2 (RFC 9113), over the library `h2`: the streams of one connection as calls of the ASGI application
-(spec/11-gateway.md#http-2). The library frames, compresses and checks; here is what a server does with it: the windows of
-both directions, limits, patience, the end.
+HTTP/2 (RFC 9113), with the library `h2`: the streams of one connection as calls of the ASGI application
+(spec/11-gateway.md#http-2). The library frames, compresses and checks. This module adds what a server decides: the
+windows of both directions, limits, patience, and the end of a connection.
 
-What came of a body is acknowledged when the application has taken it, so that a client sends no more than one window
-ahead. An answer waits for the window of its stream and for the buffers of the connection.
+The bytes of a body are acknowledged when the application has consumed them, so that a client sends at most one window
+ahead. A response waits for the window of its stream and for the write buffers of the connection.
 """
 
 import asyncio
@@ -42,22 +42,24 @@ from interlingua.gateway.slow_readers import WatchesReader
 _LOG = logging.getLogger("interlingua.gateway")
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-"""How a connection of HTTP/2 begins."""
+"""The beginning of a connection of HTTP/2."""
 
 STREAMS = 100
 """How many calls a connection runs at a time."""
 
 _WINDOW = 256 << 10
-"""Bytes of one body that may have come and not been taken."""
+"""Bytes of one body that may have arrived without being consumed."""
 
 _CONNECTION_WINDOW = 1 << 20
-"""The same of all bodies of a connection."""
+"""The same for all bodies of a connection."""
 
 _BUFFERED = 1 << 20
-"""Bytes that wait for the client beside answers, as answers to pings, above which nothing more is read."""
+"""Bytes in the write buffers above which nothing more is read. Responses wait for room, but replies such as those to
+pings do not."""
 
 _LINGER_S = 1.0
-"""How long what a client still sends is thrown away before its connection ends: else it may not see why it does."""
+"""How long the gateway discards what a client still sends before it closes the connection: else the client may not see
+the reason."""
 
 _HEADERS_OF_A_CONNECTION = frozenset(
     (b"connection", b"keep-alive", b"proxy-connection", b"transfer-encoding", b"upgrade")
@@ -67,7 +69,7 @@ _HIGHEST_STREAM = 2**31 - 1
 
 
 class _Allowance:
-    """How often something may happen: so many times at once, and so many times a second after that."""
+    """How often an event may happen: a number at once, and then a number per second."""
 
     def __init__(self, at_once: int, per_second: float, now: float) -> None:
         self._most = at_once
@@ -76,26 +78,26 @@ class _Allowance:
         self._at = now
 
     def used_up(self, now: float) -> bool:
-        """It happens once more: whether that is too often."""
+        """Count one more event, and return whether that is too often."""
         self._left = min(self._most, self._left + (now - self._at) * self._per_second) - 1
         self._at = now
         return self._left < 0
 
 
 class _Library(H2Connection):
-    """The library, but that a client which opens no more streams has those answered that it has opened."""
+    """The library, with one difference: when a client opens no more streams, its open streams are still answered."""
 
-    MAX_CLOSED_STREAMS = 1000  # of which it remembers how they ended; by default 65,536
+    MAX_CLOSED_STREAMS = 1000  # streams whose end it remembers; by default 65,536
 
     def _receive_goaway_frame(self, frame: GoAwayFrame) -> tuple[list[Frame], list[Event]]:  # noqa: ARG002
-        return [], [ConnectionTerminated()]  # that of the library sends nothing more at all
+        return [], [ConnectionTerminated()]  # the event of the library would stop all sending
 
 
 class Http2Connection(WatchesReader, asyncio.Protocol):
-    """A connection of HTTP/2. `extensions` are those of each scope, `limit` the bytes of a head when it is decompressed;
+    """A connection of HTTP/2. `extensions` are those of each scope, `limit` the bytes of a decompressed head.
     `patience` is in seconds: for the first call, and between calls.
 
-    It stands in the place of a protocol of uvicorn: `shutdown` and `transport` are what that asks for.
+    It replaces a protocol of uvicorn, which uses `shutdown` and `transport`.
     """
 
     def __init__(
@@ -145,7 +147,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
     # ------------------------------------------------------------------------------------------------ the connection
 
     def connection_made(self, transport: Any) -> None:
-        """The client may ask."""
+        """Begin the connection, and wait for calls."""
         self.transport = transport
         self.server_state.connections.add(self)  # type: ignore[arg-type]  # its type names uvicorn's protocols
         self._about = {
@@ -163,7 +165,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._wait_for_calls(self._patience[0])
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """All its calls end."""
+        """End all calls of the connection."""
         self.server_state.connections.discard(self)
         if self._idle is not None:
             self._idle.cancel()
@@ -173,10 +175,10 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             stream.lost()
 
     def eof_received(self) -> None:
-        """The client will send nothing more, nor read."""
+        """Let the transport close: a client that sends nothing more does not read either."""
 
     def pause_writing(self) -> None:
-        """The buffers are full: the client has its time to read."""
+        """The write buffers are full: give the client limited time to read."""
         self.writable.clear()
         self.watch_reading()
 
@@ -189,13 +191,13 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             self.transport.resume_reading()
 
     def data_received(self, data: bytes) -> None:
-        """Takes what came, and does what it asks for."""
+        """Process bytes that arrived."""
         if self._deaf:
             return
         try:
             events = self._library.receive_data(data)
         except H2Error as problem:
-            # what the library says of it goes out with its GOAWAY
+            # the library's GOAWAY states the reason
             _LOG.debug("a connection of HTTP/2 ends: %s", type(problem).__name__)
             self._flush()
             self._break_off()
@@ -246,13 +248,13 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
                 pass
 
     def _count(self, allowance: _Allowance) -> None:
-        """Ends a connection that only makes work (CVE-2023-44487 and its like)."""
+        """Count an event, and end a connection that only makes work (CVE-2023-44487 and similar attacks)."""
         if allowance.used_up(self.loop.time()):
             self._go_away(ErrorCodes.ENHANCE_YOUR_CALM, self._highest)
             self._break_off()
 
     def _break_off(self) -> None:
-        """Ends the connection with all its calls."""
+        """End the connection with all its calls."""
         self._deaf = True
         for stream in tuple(self._streams.values()):
             stream.lost()
@@ -263,7 +265,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         self._highest = max(self._highest, id)
         scope = self._scope(event.headers or [])
         if self._ending or scope is None:
-            # of a call that is refused so, a client knows that nobody has seen it
+            # when a call is refused in this way, its client knows that it was not processed
             self.reset(id, ErrorCodes.PROTOCOL_ERROR if scope is None else ErrorCodes.REFUSED_STREAM)
             return
         if self._idle is not None:
@@ -275,7 +277,7 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
         task.add_done_callback(self.server_state.tasks.discard)
 
     def _scope(self, headers: Sequence[Any]) -> Scope | None:
-        """The scope of a call; None for a head that is none of an ordinary one."""
+        """The scope of a call; None for a head that is not one of an ordinary request."""
         pseudo = {bytes(name): bytes(value) for name, value in headers if name[:1] == b":"}
         path = pseudo.get(b":path", b"")
         if not path.startswith(b"/") or not path.isascii():
@@ -296,22 +298,22 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             "extensions": dict(self._extensions),
         }
 
-    # ------------------------------------------------------------------------------------------------ its end
+    # ------------------------------------------------------------------------------------------------ the end
 
     def shutdown(self) -> None:
-        """Takes no new calls, and ends when those that run have ended."""
+        """Take no new calls, and close the connection when the running ones have ended."""
         if not (self._ending or self._deaf):
             self._ending = True
             self._go_away(ErrorCodes.NO_ERROR, _HIGHEST_STREAM)
         self._rest()
 
     def _go_away(self, code: ErrorCodes, last: int) -> None:
-        # the library sends nothing more once it has said so itself
+        # the library sends nothing more after a GOAWAY of its own
         self._flush()
         self.transport.write(GoAwayFrame(0, last_stream_id=last, error_code=code).serialize())
 
     def _rest(self) -> None:
-        """Waits for the next call where none runs, for a while; ends the connection where no more are taken."""
+        """When no call runs: wait for the next one for a limited time, or close the connection if it takes no more."""
         if self._streams or self._deaf or self.transport.is_closing():
             return
         if self._ending:
@@ -325,42 +327,42 @@ class Http2Connection(WatchesReader, asyncio.Protocol):
             self._idle.cancel()
         self._idle = self.loop.call_later(seconds, self.shutdown)
 
-    # ------------------------------------------------------------------------------------------------ for its streams
+    # ------------------------------------------------------------------------------------------------ used by the streams
 
     def _flush(self) -> None:
         if data := self._library.data_to_send():
             self.transport.write(data)
 
     def take_back(self, size: int, id: int) -> None:
-        """Lets the client send as much again."""
+        """Let the client send as many bytes again."""
         if size:
             self._library.acknowledge_received_data(size, id)
             self._flush()
 
     def send_head(self, id: int, headers: list[tuple[bytes, bytes]]) -> None:
-        """Sends the head of an answer, with the begin of its body where that comes at once."""
+        """Send the head of a response. It is sent together with the beginning of the body when that follows at once."""
         self._library.send_headers(id, headers)
         self.loop.call_soon(self._flush)
 
     def room(self, id: int) -> int:
-        """How many bytes of an answer may go out now."""
+        """How many bytes of a response may be sent now."""
         return self._library.local_flow_control_window(id)
 
     def send_body(self, id: int, body: memoryview, *, last: bool) -> None:
-        """Sends bytes for which there is room."""
+        """Send bytes of a body for which there is room."""
         most = self._library.max_outbound_frame_size
         for at in range(0, len(body) or 1, most):
             self._library.send_data(id, bytes(body[at : at + most]), end_stream=last and at + most >= len(body))
         self._flush()
 
     def reset(self, id: int, code: ErrorCodes) -> None:
-        """Ends one stream, unless the client has just done so."""
+        """End one stream, unless the client has just done so."""
         with suppress(H2Error):
             self._library.reset_stream(id, code)
         self._flush()
 
     def done(self, id: int) -> None:
-        """The call of a stream has ended."""
+        """Remove the stream of a call that has ended."""
         if self._streams.pop(id, None) is not None:
             self.server_state.total_requests += 1
             self._rest()
@@ -375,7 +377,7 @@ class _Stream:
         self._scope = scope
         self._parts: list[bytes] = []
         self.not_taken = 0
-        """Bytes that came and that the client does not know to be taken."""
+        """Bytes that have arrived and are not acknowledged."""
         self._body_ended = False
         self._body_taken = False
         self._news = asyncio.Event()
@@ -387,18 +389,18 @@ class _Stream:
             name == b"expect" and value.lower() == b"100-continue" for name, value in scope["headers"]
         )
         self.window = asyncio.Event()
-        """Set when more of the answer may go out."""
+        """Set when more of the response may be sent."""
 
-    # ---- what happens to it
+    # ---- called by the connection
 
     def received(self, data: bytes, size: int) -> None:
-        """A part of the body; `size` is what it takes of the windows."""
+        """Take a part of the body; `size` is how much of the windows it uses."""
         self._parts.append(data)
         self.not_taken += size
         self._news.set()
 
     def ended(self) -> None:
-        """The body is whole."""
+        """The body is complete."""
         self._body_ended = True
         self._news.set()
 
@@ -408,10 +410,10 @@ class _Stream:
         self._news.set()
         self.window.set()
 
-    # ---- what the application does
+    # ---- called by the application
 
     async def run(self, app: ASGIApp) -> None:
-        """Lets the application answer."""
+        """Let the application respond."""
         try:
             await app(self._scope, self._receive, self._send)
         except Exception as problem:  # noqa: BLE001 one call fails, not the connection
@@ -429,7 +431,7 @@ class _Stream:
             if not self._answered:
                 connection.reset(self._id, ErrorCodes.INTERNAL_ERROR)
             elif not self._body_ended:
-                connection.reset(self._id, ErrorCodes.NO_ERROR)  # it need not send the rest (RFC 9113, 8.1)
+                connection.reset(self._id, ErrorCodes.NO_ERROR)  # the client need not send the rest (RFC 9113, 8.1)
         connection.done(self._id)
 
     async def _receive(self) -> Message:
@@ -470,7 +472,8 @@ class _Stream:
         while left or last:
             await self._connection.writable.wait()
             if self._gone():
-                await asyncio.sleep(0)  # whoever listens for that hears of it before more is sent to nobody
+                # lets the task that waits for the disconnect run before the application sends more
+                await asyncio.sleep(0)
                 return
             room = self._connection.room(self._id)
             if left and room <= 0:
@@ -485,7 +488,7 @@ class _Stream:
                 return
 
     async def _wait_for_room(self) -> None:
-        """Waits until the client reads; one that does not loses this call."""
+        """Wait until the client reads. A client that does not read loses this call."""
         self.window.clear()
         try:
             async with asyncio.timeout(slow_readers.PATIENCE_S):

@@ -1,5 +1,5 @@
 """
-The models that clients of a wire can ask for (spec/11-gateway.md#listed-models).
+The models that clients of a wire can request (spec/11-gateway.md#listed-models).
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A model as a list shows it: the name to ask for, and what is known of the model that answers."""
+    """A model in a list: the name to request, and the facts about the model that answers."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Model:
 
 
 def listed(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> list[Model]:
-    """The models that a key may use, by the names under which a client of this wire can ask for them."""
+    """The models that a key may use, by the names under which a client of this wire can request them."""
     found: dict[str, Model] = {}
     for name, target in _names(gateway, adapter, provider):
         if name not in found and (not target or key.may_use(target)):
@@ -47,7 +47,7 @@ def listed(gateway: "Gateway", key: Key, adapter: str, provider: str | None) -> 
 
 
 def named(gateway: "Gateway", key: Key, adapter: str, provider: str | None, name: str) -> Model:
-    """The model of a name. Raises `Refused` when no list has it."""
+    """The model with a name. Raises `Refused` when no list has it."""
     for model in listed(gateway, key, adapter, provider):
         if model.name == name:
             return model
@@ -60,10 +60,10 @@ def find(gateway: "Gateway", key: Key, adapter: str, request: Request) -> Model:
 
 
 def _names(gateway: "Gateway", adapter: str, provider: str | None) -> Iterator[tuple[str, str]]:
-    """Names and the canonical ids of the models that they stand for."""
+    """Names, with the canonical ids of their models."""
     registry = gateway.registry
     if provider is not None:
-        gateway.generator.home(adapter, provider)  # one that is not known is told
+        gateway.generator.home(adapter, provider)  # raises the error of an unknown provider
         yield from ((row["name"], row["id"]) for row in registry.models(provider=provider))
         return
     policy = gateway.routing.policy

@@ -1,7 +1,8 @@
 """
-What a wire has and the gateway has not goes to a provider of that wire, untouched (spec/11-gateway.md#passthrough).
+Passing on: a call of an operation that the wire has and the gateway does not have is sent to a provider of that wire,
+unchanged (spec/11-gateway.md#passthrough).
 
-Bodies are streamed both ways and never read: only who asks is looked at, and where it goes.
+Bodies are streamed both ways and never read. The gateway checks only who calls, and where the call is sent.
 """
 
 import asyncio
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     from interlingua.gateway.gateway import Gateway, Running
 
 _OF_A_WIRE = re.compile(r"/(?:upload/)?(?:v\d+(?:alpha|beta)?\d*|api|model)/(?!interlingua/)")
-"""How the paths of the wires begin, behind the name of a provider or without one. The gateway's own are none of them."""
+"""The beginnings of the paths of wires, after the name of a provider or without one. The gateway's own paths have none
+of them."""
 
 _VERSION = re.compile(r"v\d+(?:alpha|beta)?\d*")
 _FOR_ONE_CONNECTION = frozenset(
@@ -46,22 +48,23 @@ _FOR_THE_GATEWAY = frozenset(
     b"host expect authorization x-api-key api-key x-goog-api-key x-amz-date x-amz-security-token x-amz-content-sha256 "
     b"cookie origin referer forwarded via x-real-ip traceparent tracestate baggage".split()
 )
-"""Keys of the gateway in the ways of all wires, and what stands between the client and the gateway."""
+"""Headers that hold a key of the gateway, on any wire, and headers that concern only the way from the client to the
+gateway."""
 
 _FOR_THE_GATEWAY_BEGIN = (b"interlingua-", b"x-forwarded-", b"sec-")
 _OF_THE_PROVIDERS_HOST = frozenset((b"date", b"set-cookie", b"alt-svc", b"strict-transport-security"))
-"""What an answer says of the host that it comes from; the gateway is another one."""
+"""Headers that a provider sends about its own host; the gateway is another host."""
 
 
 class Target(NamedTuple):
-    """Where a call goes: the endpoint, and the path with the query as they were sent."""
+    """Where a call is sent: the endpoint, and the path with the query as they were received."""
 
     endpoint: Endpoint
     path: str
 
 
 class Passing:
-    """Passes calls on. `client` has the keys and the addresses of the providers."""
+    """Passes calls on. `client` holds the keys and the addresses of the providers."""
 
     def __init__(self, gateway: "Gateway", client: Client) -> None:
         self._gateway = gateway
@@ -69,14 +72,14 @@ class Passing:
         self._transport: HttpxTransport | None = None
 
     async def aclose(self) -> None:
-        """Closes all connections. Any number of times."""
+        """Close all connections. It may be called any number of times."""
         transport, self._transport = self._transport, None
         if transport is not None:
             await transport.aclose()
 
     async def answer(self, request: Request, adapter: str, served: Callable[[str], bool]) -> Response | None:
-        """What the provider answers, or the error of the wire; None for a path that belongs to no wire. `served` says
-        whether the gateway would answer this call itself at another path."""
+        """Return the provider's response, or an error of the wire; None for a path that belongs to no wire. `served`
+        returns whether the gateway would serve this call itself at another path."""
         target = self._target(request, adapter)
         if target is None:
             return None
@@ -94,14 +97,14 @@ class Passing:
             running.changed()
             with gateway.in_flight.cut_off():
                 return await self._passed(request, target, running)
-        except Exception as problem:  # noqa: BLE001 each is written in the words of the wire
+        except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
             return self._gateway.failed(request, target.endpoint.adapter, problem, running)
 
-    # ------------------------------------------------------------------------------------------------ where to
+    # ------------------------------------------------------------------------------------------------ the target
 
     def _target(self, request: Request, adapter: str) -> Target | None:
-        """The provider that the path names, else the home of the wire that the client speaks. A provider that does not
-        speak that is asked over its own."""
+        """The provider that the path names, else the home provider of the client's wire. A provider that does not speak
+        this wire is called in its own."""
         scope = request.scope
         path: str = scope.get("raw_path", scope["path"].encode()).decode("latin-1")
         registry = self._gateway.registry
@@ -118,7 +121,8 @@ class Passing:
         return Target(endpoint, path + _query(scope["query_string"]))
 
     def _url(self, target: Target) -> tuple[str, list[tuple[bytes, bytes]]]:
-        """The address at the provider, and the headers that authorize the call. Raises what keeps it from being made."""
+        """The address at the provider, and the headers that authorize the call. Raises the reason why the call cannot
+        be made."""
         connection = self._client.connection(target.endpoint)
         provider = connection.provider
         lacks = self._client.missing(provider)
@@ -135,12 +139,12 @@ class Passing:
         base = (connection.base_url or "").rstrip("/")
         version = base.rpartition("/")[2]
         if _VERSION.fullmatch(version) and len(steps) > 3 and steps[1] != version and steps[2] == version:
-            url = base.removesuffix(f"/{version}") + target.path  # /upload/v1beta/files stands beside /v1beta
+            url = base.removesuffix(f"/{version}") + target.path  # /upload/v1beta/files is next to /v1beta
         if not url.startswith(("http://", "https://")):
             raise Refused("not_found", f"{provider} is played here: nothing is passed on to it", 404)
         return url, [(name.encode("latin-1"), value.encode("latin-1")) for name, value in connection.headers.items()]
 
-    # ------------------------------------------------------------------------------------------------ there and back
+    # ------------------------------------------------------------------------------------------------ sending and responding
 
     async def _passed(self, request: Request, target: Target, running: "Running") -> Response:
         from interlingua.client.httpx_transport import HttpxTransport
@@ -174,7 +178,7 @@ class Passing:
         headers += [(name.encode(), value.encode()) for name, value in running.headers().items()]
         if answer.status < 400:
             return _Passed(answer, headers, body, running, provider, self._gateway.in_flight)
-        # the words of a failure may quote the key: they are short, so they are read first
+        # the text of a failure may quote the key. It is short, so the gateway reads it before it sends it
         answer.as_sent = False
         try:
             told = await body.unless_gone(whole(answer, ERROR_BODY_LIMIT, cut=True))
@@ -193,22 +197,23 @@ class Passing:
 
 
 class _Body:
-    """The body of a call, while it comes; and, behind its end, whether the client is still there."""
+    """The body of a call while it arrives. After the end of the body, it reports when the client goes away."""
 
     def __init__(self, request: Request) -> None:
         self.problem: InterlinguaError | None = None
-        """Why the body did not come to its end."""
+        """Why the body did not reach its end."""
         self._receive = request.receive
         self._read: bytes | None = request.scope.get(RAW_BODY)
         self.there = any(name in (b"content-length", b"transfer-encoding") for name, _ in request.scope["headers"])
-        """Whether there is one, be it empty."""
+        """Whether the call has a body, even an empty one."""
         self._ended = asyncio.Event()
         if self._read is not None or not self.there:
             self._ended.set()
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The body. Raises `TransportFailed` when it does not come to its end; `problem` tells why."""
-        if self._read is not None:  # to judge a signature
+        """The chunks of the body. Raises `TransportFailed` when the body does not reach its end; `problem` holds the
+        reason."""
+        if self._read is not None:  # it was read to check a signature
             yield self._read
             return
         more = self.there
@@ -229,18 +234,18 @@ class _Body:
                 yield message["body"]
 
     async def gone(self) -> None:
-        """Returns when the client has gone away, which is known behind the end of its body."""
+        """Return when the client has gone away. This is known only after the end of the body."""
         await self._ended.wait()
         while (await self._receive())["type"] != "http.disconnect":
             pass
 
     async def unless_gone(self, work: Any) -> Any:
-        """What a piece of work gives; it is cancelled when the client goes away. Raises `Cancelled` then."""
+        """Return the result of `work`. When the client goes away, the work is cancelled and `Cancelled` is raised."""
         return await unless_ended(self.gone(), work)
 
 
 class _Passed(Response):
-    """An answer that is sent on as it comes, until its end or until the client goes away."""
+    """A response that is sent on as it arrives, until it ends or the client goes away."""
 
     def __init__(
         self,
@@ -261,7 +266,7 @@ class _Passed(Response):
         self.raw_headers = headers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
-        """Sends the answer."""
+        """Send the response."""
         problem: Exception | None = None
         try:
             with self._in_flight.cut_off():
@@ -271,7 +276,8 @@ class _Passed(Response):
         except OSError:
             problem = Cancelled("the client went away")
         except TransportFailed as failed:
-            # without its end the server closes the connection: an answer that broke off must not look whole
+            # the response gets no end, so the server closes the connection: a response that broke off must not look
+            # complete
             problem = _unreached(failed, self._provider)
         except ProviderError as cut_off:
             problem = cut_off
@@ -286,18 +292,18 @@ class _Passed(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-# ---------------------------------------------------------------------------------------------------- calls
+# ---------------------------------------------------------------------------------------------------- paths and headers
 
 
 def _query(query: bytes) -> str:
-    """The query as it was sent, without the key of the gateway that Gemini's clients put there."""
+    """The query as it was sent, without the key of the gateway, which Gemini's clients put there."""
     kept = [pair for pair in query.split(b"&") if pair and unquote(pair.partition(b"=")[0].decode("latin-1")) != "key"]
     return f"?{b'&'.join(kept).decode('latin-1')}" if kept else ""
 
 
 def _demand_plain(path: str, served: Callable[[str], bool]) -> None:
-    """Raises `InvalidRequest` for a path that another server could understand as another one: with steps that are empty or
-    lead upwards, however they are encoded, or one that the gateway serves but for its spelling."""
+    """Raises `InvalidRequest` for a path that another server could interpret differently: one whose steps are empty or
+    lead upwards, however they are encoded, or one that is a path of the gateway in another spelling."""
     plain = path.partition("?")[0]
     while (decoded := unquote(plain)) != plain:
         plain = decoded
@@ -311,7 +317,8 @@ def _demand_plain(path: str, served: Callable[[str], bool]) -> None:
 
 
 def _forwarded(headers: Iterable[tuple[bytes, bytes]], left_out: Any) -> Iterable[tuple[bytes, bytes]]:
-    """Headers without those of one connection, and without others; names in lower case."""
+    """Headers without those of one connection and without those that `left_out` selects; their names are in lower
+    case."""
     given = [(name.lower(), value) for name, value in headers]
     named = {
         word.strip().lower() for name, value in given if name == b"connection" for word in value.split(b",")

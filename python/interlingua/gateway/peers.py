@@ -1,8 +1,10 @@
 """
-The other worker processes of a server (spec/9-service.md#workers): what one of them knows of its calls, all can tell.
+The other worker processes of a server (spec/9-service.md#workers): every worker can report what any of them knows of
+its calls.
 
-Each worker answers the others on a Unix socket in a folder that the user of the server alone may enter. A question is one
-line of JSON that names the tenant, which the worker that asks has made sure of; the answer is pieces, each behind its length.
+Each worker answers the others on a Unix socket in a folder that only the user of the server may enter. A question is
+one line of JSON. It names the tenant, which the asking worker has verified. The answer is a sequence of pieces, each
+after its length.
 """
 
 import asyncio
@@ -17,15 +19,15 @@ Question = Mapping[str, Any]
 Answer = Callable[[Question], AsyncIterator[bytes]]
 
 _PATIENCE_S = 2.0
-"""How long another worker may take to answer: one that is starting, ending or dead is done without."""
+"""How long another worker may take to answer. A worker that is starting, ending or dead is left out."""
 _AGAIN_S = 1.0
-"""How long until a worker that could not be watched is tried again."""
+"""How long to wait before another attempt at a worker that could not be watched."""
 _LENGTH = 4
 """Bytes of the length before a piece."""
 
 
 class Peers:
-    """The other workers: `count` of them with this one, which has the `number`, counted from 0."""
+    """The other workers. `count` is the number of all workers, `number` that of this one, counted from 0."""
 
     def __init__(self, folder: Path, number: int, count: int) -> None:
         self._folder = folder
@@ -37,7 +39,7 @@ class Peers:
         return self._folder / f"worker-{number}"
 
     async def serve(self, answer: Answer) -> None:
-        """Answers the others from now on."""
+        """Answer the questions of the others from now on."""
 
         async def asked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             with suppress(OSError, TimeoutError):
@@ -54,16 +56,16 @@ class Peers:
             writer.close()
 
         place = self._socket(self._number)
-        place.unlink(missing_ok=True)  # that of a worker that was killed
+        place.unlink(missing_ok=True)  # a worker that was killed leaves its socket
         self._server = await asyncio.start_unix_server(asked, place)
 
     async def aclose(self) -> None:
-        """Answers no more."""
+        """Stop answering."""
         if self._server is not None:
             self._server.close()
 
     async def ask(self, question: Question) -> list[bytes]:
-        """What the others answer; those that cannot are left out."""
+        """The answers of the others. A worker that cannot answer is left out."""
         answers = await asyncio.gather(*(self._whole(other, question) for other in self._others))
         return [answer for answer in answers if answer]
 
@@ -75,7 +77,7 @@ class Peers:
             return b""
 
     async def first(self, question: Question) -> AsyncIterator[bytes] | None:
-        """The answer of the first worker that has one, as it comes; None where none has."""
+        """The answer of the first worker that has one, while it arrives; None where no worker has one."""
         for other in self._others:
             pieces = self._pieces(other, question)
             with suppress(OSError, EOFError, TimeoutError, StopAsyncIteration):
@@ -85,8 +87,10 @@ class Peers:
         return None
 
     async def with_others(self, own: AsyncIterator[bytes], question: Question) -> AsyncIterator[bytes]:
-        """What this worker tells, and all that the others answer, as it comes. Ends when this worker does."""
-        pieces: asyncio.Queue[bytes | None] = asyncio.Queue(1)  # who does not read stops the reading
+        """The pieces of this worker and of all others, as they arrive. The stream ends when that of this worker
+        does."""
+        # full while the consumer does not read, which stops the reading
+        pieces: asyncio.Queue[bytes | None] = asyncio.Queue(1)
 
         async def take(source: AsyncIterator[bytes]) -> None:
             async for piece in source:
@@ -115,7 +119,8 @@ class Peers:
         reader, writer = await asyncio.open_unix_connection(self._socket(other))
         try:
             writer.write(json.dumps(question) + b"\n")
-            while length := await reader.read(1):  # nothing more is the end, half a piece is none
+            # the end between two pieces is the end of the answer; an end inside a piece raises EOFError
+            while length := await reader.read(1):
                 length += await reader.readexactly(_LENGTH - 1)
                 yield await reader.readexactly(int.from_bytes(length))
         finally:

@@ -4,7 +4,7 @@ import socket
 
 
 def bound_socket(host: str, port: int, *, shares_port: bool = False) -> socket.socket:
-    """A socket that is bound and does not listen yet. Raises `OSError` when the address cannot be used."""
+    """Bind a socket that does not listen yet. Raises `OSError` when the address cannot be used."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     place = socket.getaddrinfo(host.strip("[]"), port, family=family, type=socket.SOCK_STREAM)[0][4]
     bound = socket.socket(family, socket.SOCK_STREAM)

@@ -1,6 +1,6 @@
 """
-What is told of calls (spec/11-gateway.md#call-records, #live, #call-content): by this process and, where several workers
-serve, by whichever has the call.
+The records and contents of calls (spec/11-gateway.md#call-records, #live, #call-content). They come from this process
+and, where several workers serve, from the worker that has the call.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -31,19 +31,20 @@ async def listed(gateway: Gateway, tenant: str) -> list[Data]:
     if gateway.peers is None:
         return own
     others = await gateway.peers.ask({"tell": "list", "tenant": tenant})
-    # an id begins with the time
+    # ids begin with the time
     together = [*own, *(one for answer in others for one in json.loads(answer))]
     return sorted(together, key=lambda one: one["id"], reverse=True)[:KEPT]
 
 
 def live(gateway: Gateway, tenant: str) -> AsyncIterator[bytes]:
-    """The records of a tenant's calls as server-sent events, and each again when it has changed."""
+    """The records of a tenant's calls as server-sent events. A record is sent again when it has changed."""
     own = _live(gateway, tenant)
     return own if gateway.peers is None else gateway.peers.with_others(own, {"tell": "live", "tenant": tenant})
 
 
 async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes]:
-    """What a call of a tenant carries, as server-sent events until it has ended. Raises `Refused` where there is none."""
+    """The content of a tenant's call, as server-sent events until the call has ended. Raises `Refused` where there is
+    no such call."""
     found = gateway.calls.find(id, tenant)
     if found is not None:
         return _content(gateway, found)
@@ -55,7 +56,7 @@ async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes
 
 
 async def answer(gateway: Gateway, question: Mapping[str, Any]) -> AsyncIterator[bytes]:
-    """What another worker is told; nothing where this one has no such call."""
+    """The answer to another worker; empty where this one has no such call."""
     tenant = question["tenant"]
     found = gateway.calls.find(question.get("id", ""), tenant)
     match question["tell"]:
@@ -103,7 +104,7 @@ async def _content(gateway: Gateway, call: Call) -> AsyncIterator[bytes]:
 
 
 def summary(call: Call) -> Data:
-    """A row of the list: the record without the entries of its reports, which are counted."""
+    """A row of the list: the record with the number of the entries of its reports instead of the entries."""
     shown = call.shown()
     del shown["request_loss"], shown["answer_loss"]
     usage = shown["usage"]

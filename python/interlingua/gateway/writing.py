@@ -1,27 +1,28 @@
 """
-What is written to a client in one turn of the event loop leaves together: the head of an answer and its body are one
-packet and one call of the system, which costs as much as reading the request.
+The bytes that are written to a client in one turn of the event loop are sent together: the head of a response and its
+body are one packet and one system call. A system call costs as much time as reading the request.
 """
 
 import asyncio
 from typing import Any
 
 _AT_ONCE = 64 << 10
-"""So many bytes do not wait for the end of the turn: who writes them may not let the loop turn, and must see full buffers."""
+"""From this number of bytes on, they are sent before the end of the turn: a writer that does not let the loop turn must
+see full buffers."""
 
 
 class Together:
-    """A transport that gathers the writes of a turn. All else is that of the transport itself."""
+    """A transport that gathers the writes of a turn. Everything else is left to the transport itself."""
 
     def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
         self.itself = transport
-        """The transport, which is written to at once."""
+        """The transport itself, which sends at once."""
         self._loop = loop
         self._parts: list[bytes] = []
         self._held = 0
 
     def write(self, data: bytes) -> None:
-        """Takes bytes that leave at the end of this turn."""
+        """Take bytes, which are sent at the end of this turn."""
         if not self._parts:
             self._loop.call_soon(self._leave)
         self._parts.append(data)
@@ -30,7 +31,7 @@ class Together:
             self._leave()
 
     def close(self) -> None:
-        """Closes the connection behind what was written."""
+        """Send what was written, and close the connection."""
         self._leave()
         self.itself.close()
 

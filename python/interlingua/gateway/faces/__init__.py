@@ -1,6 +1,6 @@
 """
-The faces: a module per wire, with the paths that its clients use. A face is plain: its `ADAPTER`, its `PATHS`, and
-`routes`, which gives each path its operation.
+The faces: one module per wire, with the paths that the clients of the wire use. A face has an `ADAPTER`, its `PATHS`,
+and the function `routes`, which gives each path its operation.
 """
 
 from typing import TYPE_CHECKING
@@ -36,11 +36,10 @@ FACES = (
     cohere_chat,
 )
 STORING = (openai_completions, openai_responses, openai_conversations, gemini_caches)
-"""What is served of a wire where objects are stored: `STORED_PATHS` and `stored_routes`."""
+"""The modules with the paths that exist where objects are stored: `STORED_PATHS` and `stored_routes`."""
 
 UNKNOWN_OPERATION: dict[str, str] = dict.fromkeys((openai_chat.ADAPTER, openai_responses.ADAPTER), "unknown_url")
-"""By wire, the code of an operation that the gateway does not have, where that is another one than of a model that it does not
-have."""
+"""The error code for an unknown operation, by wire, where it differs from the code for an unknown model."""
 
 
 def routes(gateway: "Gateway") -> list[BaseRoute]:
@@ -52,7 +51,8 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
 
 def of(request: Request) -> str:
-    """The wire whose client this looks like, by its path and headers: an error at any path is one of a wire."""
+    """The wire that the client of a request seems to use, by path and headers: an error at any path is an error of a
+    wire."""
     path = request.url.path
     if (
         "/v1beta/" in path
@@ -73,8 +73,9 @@ def of(request: Request) -> str:
 
 
 def alike(request: Request, *, stored: bool) -> list[tuple[str, str]]:
-    """Methods and paths that were perhaps meant by a request that none of them takes: those of the wire that it looks like;
-    where it may be of any, what is generated of each. With those of what is `stored`."""
+    """Methods and paths that the client may have meant by a request that matches no route: those of the wire that it
+    seems to use. A request without signs of a wire also gets the generation path of each wire. `stored` adds the paths
+    of stored objects."""
     adapter = of(request)
     found = [path for face in FACES if adapter == face.ADAPTER for path in face.PATHS]
     if adapter == openai_chat.ADAPTER:

@@ -1,7 +1,7 @@
 """Caches of Google's Gemini API over HTTP: https://ai.google.dev/api/caching.
 
-A cache is the beginning of requests. Where its id is named, the beginning itself is put in, so that any provider can be
-asked.
+A cache is the beginning of requests. A request that names its id is expanded to begin with the content of the cache, so
+that it can be sent to any provider.
 """
 
 import re
@@ -33,7 +33,7 @@ STORED_PATHS = (
 Data = dict[str, Any]
 
 VERSIONS = ("v1beta", "v1")
-"""Of the API: SDKs name either."""
+"""Versions of the API: an SDK may use either."""
 
 _HOUR = timedelta(hours=1)
 _LONGEST_S = 10 * 365 * 86_400
@@ -46,7 +46,7 @@ _SPELLINGS = {
     "toolConfig": "toolConfig",
     "tool_config": "toolConfig",
 }
-"""What a cache holds beside contents, and what a request that names one must not hold."""
+"""Members of a cache besides the contents. A request that names a cache must not have them."""
 
 
 def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
@@ -127,7 +127,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
 
 
 async def past(request: Request, body: Data, objects: Objects) -> Past:
-    """A request with the beginning that its cache stands for."""
+    """A request with the beginning that its cache holds."""
     named = body.get("cachedContent", body.get("cached_content"))
     if not isinstance(named, str):
         return Past(body)
@@ -159,7 +159,7 @@ async def _cache(objects: Objects, identity: str) -> Stored:
 
 
 def _no_cache() -> NotStored:
-    # the API does not tell one that is not there from one of somebody else
+    # the API does not distinguish a cache that does not exist from one of another account
     return NotStored("CachedContent not found (or permission denied)", 403, category="permission")
 
 
@@ -168,8 +168,8 @@ def _bare(model: str) -> str:
 
 
 def _expiry(body: Data, objects: Objects) -> int | None:
-    """When a cache ends that is to live for a `ttl` or until an `expireTime`, in microseconds since 1970; None when the
-    body says neither. Raises `InvalidRequest`."""
+    """When a cache with a `ttl` or an `expireTime` ends, in microseconds since 1970; None when the body has neither.
+    Raises `InvalidRequest`."""
     ttl = body.get("ttl")
     until = body.get("expireTime", body.get("expire_time"))
     now = objects.marks.now()

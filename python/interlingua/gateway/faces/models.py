@@ -1,4 +1,4 @@
-"""`GET /v1/models`, which clients of several providers ask for, each in its own form
+"""`GET /v1/models`, which clients of several providers request. The list has the format of the client's provider
 (spec/11-gateway.md#whose-models)."""
 
 from typing import TYPE_CHECKING, Any
@@ -81,7 +81,7 @@ def _openai(model: Model) -> dict[str, Any]:
 
 
 def _mistral(model: Model) -> dict[str, Any]:
-    """The form of Mistral's SDK, which refuses a model that says nothing of its type and of what it can do."""
+    """The format for Mistral's SDK, which rejects a model without its type and its capabilities."""
     able = {"function_calling": "supports_tools", "vision": "supports_images"}
     capabilities = {word: bool(model.capabilities.get(name)) for word, name in able.items()}
     return {**_openai(model), "type": "base", "capabilities": {"completion_chat": True, **capabilities}}

@@ -24,7 +24,7 @@ PATHS = (
     ("GET", "/api/version"),
 )
 
-_DIGEST = "0" * 64  # models of others have none; clients take the text as it is
+_DIGEST = "0" * 64  # models of other providers have no digest; clients use the text as it is
 _EPOCH = "1970-01-01T00:00:00Z"
 
 
@@ -64,7 +64,7 @@ _OF_MODELS_THERE = ("context", "raw", "suffix", "template")
 def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
     """A request of `/api/generate` as one of `/api/chat`: the prompt is the message of a user.
 
-    Raises `CannotAdapt` for what wants the tokens of a model that runs here.
+    Raises `CannotAdapt` for members that need the tokens of a model that runs at the server.
     """
     for name in _OF_MODELS_THERE:
         if body.get(name):
@@ -84,7 +84,7 @@ def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def _as_completion(line: bytes) -> bytes:
-    """An answer of `/api/chat`, or a line of one, as one of `/api/generate`."""
+    """A response of `/api/chat`, or a line of its stream, as one of `/api/generate`."""
     body = json.loads(line)
     message = body.pop("message", None) if isinstance(body, dict) else None
     if message is None:

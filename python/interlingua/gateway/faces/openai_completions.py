@@ -82,15 +82,15 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
 
 
 async def past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
-    """Where a completion is kept that its client wants to be stored."""
+    """The request without `store`, with a keeper where the client wants the completion to be stored."""
     if body.get("store") is not True:
         return Past(body)
-    rest = {name: value for name, value in body.items() if name != "store"}  # it is stored here
+    rest = {name: value for name, value in body.items() if name != "store"}  # the gateway stores it
     return Past(rest, keeper=_Keeper(gateway, objects, body))
 
 
 class _Keeper:
-    """Keeps a completion."""
+    """Stores one completion."""
 
     def __init__(self, gateway: "Gateway", objects: Objects, asked: Data) -> None:
         self.id = f"chatcmpl-{objects.marks.token()}"
@@ -100,12 +100,12 @@ class _Keeper:
         self._now = objects.marks.moment()
 
     def shown(self, body: Data, status: str) -> Data:  # noqa: ARG002
-        """The completion with its metadata."""
+        """The completion with its id, its time and its metadata."""
         created = body.get("created") or self._now // _SECOND
         return {**body, "id": self.id, "created": created, "metadata": self._asked.get("metadata") or {}}
 
     def chunk(self, chunk: bytes) -> bytes:
-        """A piece of a stream, which says nothing of that."""
+        """The same chunk: a chunk of a stream has no metadata."""
         return chunk
 
     async def keep(self, said: list[Data], answer: Data, body: Data) -> None:
@@ -135,7 +135,7 @@ def _no_completion(identity: str) -> NotStored:
 
 
 def _filters(request: Request) -> dict[str, str]:
-    """What the completions of a list must have: a model, entries of their metadata."""
+    """The conditions for the completions of a list: a model, entries of their metadata."""
     named = {name: value for name, value in request.query_params.items() if name.startswith("metadata[")}
     model = request.query_params.get("model")
     return named if model is None else {**named, "model": model}
@@ -146,7 +146,7 @@ def _filtered_members(body: Data) -> Data:
 
 
 def _message(identity: str, number: int, message: Data) -> Data:
-    """A message of a completion, as it is listed: a content of parts stands in a member of its own."""
+    """A message of a completion, as it is listed: content in parts has a member of its own."""
     content = message.get("content")
     parts = content if isinstance(content, list) else None
     return {

@@ -1,6 +1,7 @@
 """OpenAI's Conversations API over HTTP: https://platform.openai.com/docs/api-reference/conversations.
 
-A conversation is stored in parts: what was added at once, or what one response said and answered.
+A conversation is stored in parts. A part holds items that were added together, or the input and the output of one
+response.
 """
 
 from dataclasses import replace
@@ -31,7 +32,7 @@ STORED_PATHS = (
 
 Data = dict[str, Any]
 
-_MOST_ITEMS = 20  # that are added at once
+_MOST_ITEMS = 20  # added by one request
 
 
 def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
@@ -138,7 +139,7 @@ async def _parts(request: Request, objects: Objects) -> list[Stored]:
 
 
 async def _item(request: Request, objects: Objects) -> tuple[Stored, Data]:
-    """An item of a conversation, and the part that it stands in."""
+    """An item of a conversation, and the part that holds it."""
     wanted = request.path_params["item"]
     for part in await _parts(request, objects):
         for item in part.items:

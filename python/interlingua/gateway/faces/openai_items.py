@@ -34,7 +34,8 @@ _SOME = 20
 
 
 def items_of(given: Any, token: Callable[[], str]) -> list[Data]:
-    """What a client says (a text, or items) as the items that the API shows of it: each has an id and all its members."""
+    """A client's input (a text, or items) as the items that the API shows for it: each has an id and all its
+    members."""
     if isinstance(given, str):
         given = [{"role": "user", "content": given}]
     return [_item(one, token) for one in given or ()]
@@ -54,9 +55,9 @@ def _item(given: Data, token: Callable[[], str]) -> Data:
 
 
 def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
-    """Items in canonical form. Calls have the ids under which their results will come.
+    """Items as canonical messages. Their tool calls have the ids that the tool results will name.
 
-    Raises `InvalidWire` for what are no items of this wire.
+    Raises `InvalidWire` for items that are not of this wire.
     """
     messages = _read(gateway, items)
     called = [item for item in items if item.get("type") in _OUTPUTS]
@@ -78,7 +79,7 @@ def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
 
 
 def limit_of(request: Request) -> int:
-    """How many entries of a list a client wants. Raises `InvalidRequest`."""
+    """How many entries of a list a client requests. Raises `InvalidRequest`."""
     given = request.query_params.get("limit", str(_SOME))
     if not given.isdecimal() or not 1 <= int(given[:9]) <= _MOST:
         raise InvalidRequest(f"limit is a number from 1 to {_MOST}", path="/limit")
@@ -86,8 +87,7 @@ def limit_of(request: Request) -> int:
 
 
 def newest_first(request: Request, order: str) -> bool:
-    """Whether a client wants a list from its end on; `order` is that of a client who does not say. Raises
-    `InvalidRequest`."""
+    """Whether a client requests a list in descending order; `order` is the default. Raises `InvalidRequest`."""
     given = request.query_params.get("order", order)
     if given not in ("asc", "desc"):
         raise InvalidRequest("order is asc or desc", path="/order")
@@ -95,13 +95,13 @@ def newest_first(request: Request, order: str) -> bool:
 
 
 def page(rows: list[Data], *, more: bool) -> Data:
-    """A page of a list, as the API shows it."""
+    """A page of a list, in the format of the API."""
     ends = {"first_id": rows[0]["id"], "last_id": rows[-1]["id"]} if rows else {"first_id": "", "last_id": ""}
     return {"object": "list", "data": rows, **ends, "has_more": more}
 
 
 def page_of(request: Request, rows: list[Data], order: str) -> Data:
-    """The page of a list that a client asks for. Raises `InvalidRequest`."""
+    """The page of a list that a client requests. Raises `InvalidRequest`."""
     rows = rows[::-1] if newest_first(request, order) else rows
     after = request.query_params.get("after")
     if after is not None:
@@ -114,7 +114,7 @@ def page_of(request: Request, rows: list[Data], order: str) -> Data:
 
 
 def metadata_of(body: Data) -> Data:
-    """The metadata of a body. Raises `InvalidRequest` for what is none."""
+    """The metadata of a body. Raises `InvalidRequest` for metadata that is not an object of texts."""
     given = body.get("metadata")
     if given is None:
         return {}

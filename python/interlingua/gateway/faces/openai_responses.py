@@ -43,7 +43,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
 
 
 def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
-    """The paths of what is stored, and their operations."""
+    """The paths of stored objects, and their operations."""
 
     async def retrieve(request: Request, objects: Objects) -> Any:
         found = await _response(request, objects)
@@ -85,11 +85,11 @@ def _no_response(identity: str) -> NotStored:
     return NotStored(f"Response with id '{identity[:200]}' not found.")
 
 
-# ---------------------------------------------------------------------------------------------------- what comes before
+# ---------------------------------------------------------------------------------------------------- the past of a request
 
 
 async def _past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
-    """What a request goes on from, by the id of a response or of a conversation, and where its answer is kept."""
+    """What a request continues from, by the id of a response or of a conversation, and where its answer is stored."""
     previous, conversation = body.get("previous_response_id"), body.get("conversation")
     if isinstance(conversation, dict):
         conversation = conversation.get("id")
@@ -103,14 +103,14 @@ async def _past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
             message = "a request goes on from a response or from a conversation; previous_response_id and conversation exclude each other"
             raise InvalidRequest(message, path="/conversation")
         if not isinstance(named, str):
-            return Past(body)  # what is wrong is told by whoever reads it
+            return Past(body)  # the reader of the request reports the error
         found = await objects.before(RESPONSE if previous is not None else CONVERSATION, named)
         if found is None:
             return Past(body, unknown=_unknown(previous, named))
         before = found
     rest = {name: value for name, value in body.items() if name not in ("previous_response_id", "conversation")}
     if stores:
-        rest.pop("store", None)  # it is stored here
+        rest.pop("store", None)  # the gateway stores it
     if named is not None and not isinstance(rest.get("input"), list):
         rest["input"] = [{"role": "user", "content": rest["input"]}] if rest.get("input") else []
     return Past(
@@ -134,14 +134,14 @@ def _unknown(previous: str | None, named: str) -> NotStored:
     )
 
 
-# ---------------------------------------------------------------------------------------------------- what is kept
+# ---------------------------------------------------------------------------------------------------- storing
 
 
 _LAST = ("response.completed", "response.incomplete", "response.failed")
 
 
 class _Keeper:
-    """Keeps an answer as a response, as the last part of a conversation, or as both."""
+    """Stores an answer as a response, as the last part of a conversation, or as both."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class _Keeper:
         self._streamed: Data | None = None
 
     def shown(self, body: Data, status: str) -> Data:
-        """The answer with the members that say where it is kept."""
+        """The answer with the members that state where it is stored."""
         if self._streamed is not None:
             body = self._streamed
         if status == "cancelled":
@@ -186,7 +186,7 @@ class _Keeper:
         return stamped
 
     def chunk(self, chunk: bytes) -> bytes:
-        """The same for each event of a stream that holds the whole answer."""
+        """A chunk of a stream: each event in it that holds the whole answer gets these members too."""
         if b'"response":{' not in chunk:
             return chunk
         return b"".join(self._frame(frame) for frame in _frames(chunk))
@@ -202,7 +202,7 @@ class _Keeper:
         return head + mark + json.dumps(event) + b"\n\n"
 
     async def keep(self, said: list[Data], answer: Data, body: Data) -> None:
-        """Stores the answer, and what was said before it."""
+        """Store the answer, and the messages before it."""
         items = items_of(self._asked.get("input"), self._objects.marks.token)
         messages = [*said, answer]
         rows: list[Stored] = []
@@ -226,16 +226,17 @@ class _Keeper:
         await self._objects.put(*rows, part=part)
 
 
-# ---------------------------------------------------------------------------------------------------- streams again
+# ---------------------------------------------------------------------------------------------------- stored responses as streams
 
 
 def _frames(stream: bytes) -> Iterator[bytes]:
-    """The frames of a piece of a stream of events, each with its end."""
+    """The frames of a chunk of an event stream, each with its end."""
     return (frame + b"\n\n" for frame in stream.split(b"\n\n") if frame)
 
 
 def _streamed(gateway: "Gateway", request: Request, body: Data) -> Response:
-    """A stored response as the stream of its events, behind the one of a number. Raises `Refused` for one that broke off."""
+    """A stored response as the stream of its events, after the event with the number `starting_after`. Raises `Refused`
+    for a response that broke off."""
     after = request.query_params.get("starting_after", "-1")
     if not after.removeprefix("-").isdecimal():
         raise InvalidRequest("starting_after is the number of an event", path="/starting_after")

@@ -1,6 +1,5 @@
 """
-One value in all wires and in canonical form: what the playground shows. Everything that is known of wires is asked of the
-adapters.
+One value in all wires and in canonical form, for the playground. The adapters hold all knowledge of wires.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,15 +25,15 @@ Data = dict[str, Any]
 Write = Callable[[Data, Endpoint], tuple[Mapping[str, Any], list[Entry]]]
 
 LIMIT = 4 << 20
-"""Bytes of a value that is compared."""
+"""The longest value that can be compared, in bytes."""
 
-_PLACED = 256 << 10  # bytes of a value whose losses are looked for at both sides
-_MOST_PLACED = 60  # losses of one side that are looked for
+_PLACED = 256 << 10  # bytes of the longest value whose losses are located in both wires
+_MOST_PLACED = 60  # losses of one side that are located
 
 
 @dataclass(slots=True)
 class Side:
-    """What one wire makes of the value: `text`, or `pieces` of a stream, with the losses and their places."""
+    """The value in one wire: its `text`, or the `pieces` of a stream, with the losses and their places."""
 
     wire: str
     text: str | None = None
@@ -44,7 +43,7 @@ class Side:
     about: Data = field(default_factory=dict[str, Any])
 
     def as_data(self) -> Data:
-        """As JSON."""
+        """The side as JSON data."""
         return {
             "wire": self.wire,
             "text": self.text,
@@ -56,9 +55,9 @@ class Side:
 
 
 def compare(given: bytes, kind: str | None = None, wire: str | None = None) -> Data:
-    """A value in all wires. Its kind and its wire are recognised unless they are named.
+    """Compare a value in all wires. Its kind and its wire are recognised unless they are named.
 
-    Raises `InvalidRequest` for names that are not known. What the value itself does wrong stands in `error`.
+    Raises `InvalidRequest` for unknown names. An error of the value itself is in the member `error` of the result.
     """
     if kind is not None and kind not in KINDS:
         raise InvalidRequest(f"a kind is one of {', '.join(KINDS)}", path="/kind")
@@ -111,11 +110,11 @@ def _document(given: bytes, kind: str, wire: str) -> list[Side]:
     else:
         source = translate.endpoint_of(wire)
         canonical, read_loss, at = _read(value, kind, source)
-    # a policy of the value itself would refuse what is to be seen
+    # a loss policy of the value itself would refuse projections that are to be shown
     canonical = {member: part for member, part in canonical.items() if member != "loss_policy"}
     finder = None
     if len(given) <= _PLACED:
-        # an error keeps the body that it came with, and is given back from it: what is changed beside it would not show
+        # an error is written from the body that it was read from: without that body, changes of other members show
         finder = Finder(
             data_of(translate.without_raw(canonical)) if kind == "error" else canonical,
             name,
@@ -153,7 +152,7 @@ def _json(given: bytes) -> Any:
 
 
 def _read(value: Any, kind: str, source: Endpoint) -> tuple[Mapping[str, Any], list[Entry], str]:
-    """The canonical value of a wire's, what was lost, and where the body stands in what was given."""
+    """The canonical value of a wire's value, the loss of reading, and the path of the body in the given value."""
     if kind == "error":
         whole = isinstance(value, dict) and type(value.get("status")) is int and "body" in value
         status = value["status"] if whole else None
@@ -198,7 +197,7 @@ def _placed(loss: list[Entry], source: Finder | None, target: Finder | None, at:
 
 
 def _path(endpoint: Endpoint, path: str) -> str:
-    """Where a client of a wire posts a request, without the host: what stands in the address of its provider included."""
+    """The path to which a client of a wire posts a request, including the path of the provider's base URL."""
     provider = endpoint.provider or endpoint.adapter
     base = registry.default().connection(provider, endpoint.adapter).base_url
     return f"{urlsplit(base or '').path.rstrip('/')}{path}"
@@ -212,7 +211,7 @@ def _pretty(value: Any) -> str:
 
 
 def _stream(given: bytes, _: str, wire: str) -> list[Side]:
-    """A stream in all wires, piece by piece. A piece tells which events it has to do with."""
+    """A stream in all wires, piece by piece. Each piece has the numbers of the events that belong to it."""
     events: list[Data] = []
     first: list[Data] = []
     if wire == CANONICAL:
@@ -253,7 +252,7 @@ def _streams(events: list[Data]) -> list[Side]:
 
 
 def _events_of(path: str, events: list[Data]) -> list[int]:
-    """The events of a stream that a pointer into its response is about: those of the block, else the last one."""
+    """The numbers of the events that belong to a pointer into the response: those of its block, else the last one."""
     steps = parse_pointer(path)
     last = [len(events) - 1]
     if steps[:2] != ["message", "content"] or len(steps) < 3 or not steps[2].isdecimal():

@@ -28,7 +28,7 @@ from interlingua.gateway.watching import MOST_WATCHERS
 Data = dict[str, Any]
 
 _OWN = "openai_chat"
-"""The wire in whose words failures of these paths are told."""
+"""The wire in whose format errors of these paths are written."""
 
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; "
@@ -80,7 +80,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
 
 
 def page() -> Response:
-    """The page."""
+    """The response with the page."""
     return _answer("index.html")
 
 
@@ -99,7 +99,7 @@ def _answer(name: str) -> Response:
 
 @cache
 def _files() -> dict[str, bytes]:
-    """The files of the page by their names. No path of a request is ever looked up on a disk."""
+    """The files of the page by their names. The path of a request is never looked up on a disk."""
     folder = resources.files("interlingua.gateway.inspector") / "page"
     return {file.name: file.read_bytes() for file in folder.iterdir() if file.name.rpartition(".")[2] in _TYPES}
 

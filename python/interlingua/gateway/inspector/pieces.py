@@ -1,6 +1,6 @@
 """
-Streams as a person reads them: their bytes in pieces, one for each frame. What AWS frames in binary is shown, and taken,
-as server-sent events with the same names.
+Streams in a format that a person can read: their bytes in pieces, one for each frame. A stream that AWS frames in
+binary is shown, and accepted, as server-sent events with the same names.
 """
 
 import re
@@ -16,7 +16,7 @@ _LINE = re.compile(rb"[^\n]+(?:\n+|\Z)")
 
 
 def pieces(given: bytes, endpoint: Endpoint) -> list[Piece]:
-    """What was pasted, as pieces that a person reads, each with the bytes that the reader of the wire takes."""
+    """The pieces of a pasted stream: each as text for a person, with the bytes for the reader of the wire."""
     if translate.framing(endpoint) == "eventstream":
         frames = eventstream.Decoder().feed(given) if given[:1] == b"\0" else _written(given)
         return [(_shown(frame), eventstream.encode(frame)) for frame in frames]
@@ -28,7 +28,7 @@ def pieces(given: bytes, endpoint: Endpoint) -> list[Piece]:
 
 
 def shown(chunk: bytes, endpoint: Endpoint) -> str:
-    """A chunk of a written stream."""
+    """A chunk of a written stream as text for a person."""
     if translate.framing(endpoint) == "eventstream":
         return "\n\n".join(_shown(frame) for frame in eventstream.Decoder().feed(chunk))
     return chunk.decode("utf-8", "replace").rstrip("\n")

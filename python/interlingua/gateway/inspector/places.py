@@ -1,9 +1,10 @@
 """
-Where a value of a canonical document stands in a wire: the wire is asked. The value is changed, the document is written
-again, and what is then different is its place. So no wire is known here, and every present and future one is served.
+The place of a canonical value in a wire, which is found by experiment: the value is changed, the document is written
+again, and the places that then differ are its place. So this module knows no wire, and works with every present and
+future one.
 
-What a loss report points at is found on both sides in this way: in the wire that was read, and in the one that was
-written. A value that has no place of its own there (it was dropped) is given the place of what stands around it.
+Entries of a loss report are located in this way on both sides: in the wire that was read, and in the one that was
+written. A value that has no place of its own there, because it was dropped, gets the place of what surrounds it.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -20,30 +21,31 @@ Path = list[str | int]
 
 _GONE = object()
 _MARK = "AAAA"  # valid in free text, in an identifier and in base64
-_MOST = 8  # places of one value that are told
-_NEAR = 2  # steps that two paths share which are of one message
+_MOST = 8  # the most places that are given for one value
+_NEAR = 2  # the number of steps that the paths in one message share
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """JSON Pointers into a wire. `around`: what was looked for is not there, and this is what stood around it."""
+    """JSON Pointers into a wire. With `around`, the value itself is not in the wire, and they lead to what surrounds
+    it."""
 
     pointers: tuple[str, ...] = ()
     around: bool = False
 
     @classmethod
     def at(cls, paths: list[Path], *, around: bool = False) -> "Places":
-        """Of paths; of what stands around a value, those that are near to each other as one."""
+        """Make the places of paths. Paths around a value that are near to each other become one."""
         if around and paths:
             paths = [_common([path for path in paths if path[:_NEAR] == paths[0][:_NEAR]])]
         return cls(tuple(map(_pointer, paths)), around)
 
 
 class Finder:
-    """Finds places in the wire that `write` makes of a canonical document of a type of the schema, `base` being what it
-    makes of it as it is.
+    """Finds places in the wire that `write` makes of a canonical document. `type` is the type of the document in the
+    schema, `base` the wire of the unchanged document.
 
-    Nothing is found, rather than something wrong, where the changed document cannot be written.
+    Where the changed document cannot be written, no place is returned rather than a wrong one.
     """
 
     def __init__(self, document: Data, type: str, write: Callable[[Data], Any], base: Any = _GONE) -> None:
@@ -54,7 +56,7 @@ class Finder:
         self._found: dict[tuple[str, str], Places] = {}
 
     def places(self, entry: Entry) -> "Places":
-        """The places for an entry of a loss report; none where the wire says nothing of it."""
+        """The places for an entry of a loss report; none where the wire has nothing of it."""
         if self._base is _GONE:
             return Places()
         key = (entry["path"], repr(entry.get("value")) if entry["op"] == "replace" else "")
@@ -65,7 +67,7 @@ class Finder:
     def _search(self, entry: Entry) -> "Places":
         path: Path = list(parse_pointer(entry["path"]))
         value = _at(self._document, path)
-        if value is _GONE:  # an absent member that the wire demands: what stands there now is what is changed
+        if value is _GONE:  # the wire demands a member that is absent: the value that it now has there is changed
             given = entry.get("value", _GONE)
             return Places() if given is _GONE else Places.at(self._different(path, [_changed(given)]))
         around = False
@@ -82,7 +84,7 @@ class Finder:
         return Places()
 
     def _different(self, path: Path, probes: Iterable[Any]) -> list[Path]:
-        """The paths at which the wire differs when one of other values stands at a path of the document."""
+        """The paths at which the wire differs when one of the `probes` replaces the value at a path of the document."""
         found: list[Path] = []
         for probe in probes:
             written = self._written(_with(self._document, path, probe))
@@ -99,7 +101,8 @@ class Finder:
 
 
 def differences(before: Any, after: Any) -> Iterator[Path]:
-    """The paths into `before` at which two JSON values differ. What was only added has the path of what it was added to."""
+    """The paths into `before` at which two JSON values differ. The path of an added member is that of the value to
+    which it was added."""
     if isinstance(before, dict) and isinstance(after, dict):
         for name, value in before.items():
             if name not in after:
@@ -131,7 +134,7 @@ def _list_differences(before: list[Any], after: list[Any]) -> Iterator[Path]:
 
 
 def _joined(paths: list[Path]) -> list[Path]:
-    """The paths, those in one block or message as one: that is what a person looks at."""
+    """The paths; paths in one block or message become one, because a person looks at the whole block."""
     if len(paths) > 1 and len(common := _common(paths)) > 1:
         return [common]
     return paths
@@ -165,7 +168,7 @@ def _at(value: Any, path: Path) -> Any:
 
 
 def _with(value: Any, path: Path, put: Any) -> Any:
-    """A copy in which another value stands at a path, or none; the parts that stay are shared."""
+    """A copy with another value at a path, or without a value there. Unchanged parts are shared."""
     if not path:
         return put
     step, rest = path[0], path[1:]
@@ -184,7 +187,7 @@ _KEPT = frozenset(("type", "role", "kind", "op", "id", "tool_use_id", "media_typ
 
 
 def _changed(value: Any) -> Any:
-    """A value of the same shape with other words, numbers and switches; what names a kind stays."""
+    """A value of the same shape with other texts, numbers and booleans. Members that name a kind do not change."""
     match value:
         case bool():
             return not value

@@ -1,6 +1,6 @@
 """
-What a text is that somebody pastes: a request, an answer, a stream or an error, and of which wire. Each wire is asked
-whether it can read it; marks in the body (adapters/_errors/recognition.py) tell apart what several can read.
+The kind of a pasted text (a request, a response, a stream or an error) and its wire. Each adapter tries to read the
+text; marks in the body (adapters/_errors/recognition.py) decide between wires that can all read it.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _LOOKED_AT = 1 << 20
 
 
 def recognise(given: bytes) -> list[Found]:
-    """The kinds and wires that a text may be, the likeliest first; none when it is nothing that is known here."""
+    """The possible kinds and wires of a text, the most likely first; empty for a text that is nothing of these."""
     value = _value(given)
     if value is None:
         return [("stream", wire) for wire in _streams(given)]
@@ -41,7 +41,7 @@ def recognise(given: bytes) -> list[Found]:
 
 
 def events_of(given: bytes) -> list[Data]:
-    """Canonical events, as a list or one in each line. Raises `InvalidRequest`."""
+    """Canonical events, from a list or with one event in each line. Raises `InvalidRequest`."""
     value = _value(given)
     events = value if isinstance(value, list) else [json.loads(line) for line in given.splitlines() if line.strip()]
     for position, event in enumerate(events):
@@ -67,13 +67,15 @@ def _is_answer(value: Data) -> bool:
 
 
 def _home(body: Any) -> str | None:
-    """The wire of the model that a body names, where the registry knows it: what a short request may have no marks for."""
+    """The wire of the model that a body names, where the registry knows it. It decides for short requests without
+    marks."""
     name = body.get("model") if isinstance(body, dict) else None
     return next((row["adapter"] for row in registry.default().models() if name in (row["name"], row["id"])), None)
 
 
 def _marked(body: Any) -> Iterator[tuple[int, str, str]]:
-    """How many marks of each kind and wire a body has. One that is a whole answer is no request, though both have words."""
+    """The number of marks of each kind and wire that a body has. A whole response is not taken for a request, although
+    some members are in both."""
     for kind in ("request", "response"):
         for wire, score in scores(body, kind).items():
             if score or (kind == "request" and isinstance(body, dict) and "messages" in body):
@@ -93,7 +95,7 @@ def _reads(kind: str, wire: str, value: Data) -> bool:
 
 
 def _has_the_same_path(wire: str, request: Data) -> bool:
-    """Whether a wire sends a request to the path that one has."""
+    """Whether a wire sends a request to the same path that this request has."""
     with suppress(InterlinguaError):
         canonical, _ = translate.read_request(request, wire)
         written = translate.project(canonical, translate.endpoint_of(wire)).wire["path"]
@@ -102,7 +104,7 @@ def _has_the_same_path(wire: str, request: Data) -> bool:
 
 
 def _streams(given: bytes) -> list[str]:
-    """The wires that read a stream, those first that read the most of it."""
+    """The wires that read a stream; those that read the most of it come first."""
     found: list[tuple[bool, int, str]] = []
     for wire in adapters.names():
         with suppress(InterlinguaError):
@@ -113,7 +115,7 @@ def _streams(given: bytes) -> list[str]:
             said = sum(event["type"] != "error" for event in events)
             if said > 1 or (events and _is_a_provider_error(events[-1])):
                 found.append((events[-1]["type"] == "message_complete", said, wire))
-    if found and not any(said for _, said, _ in found):  # an error alone: whose way of telling it is this?
+    if found and not any(said for _, said, _ in found):  # only an error: find the wire that writes errors like this
         data = [frame.data for frame in sse.Decoder().feed(given)]
         order = _errors(_value(data[0].encode("utf-8", "replace")) if data else None)
         return sorted(
@@ -127,12 +129,12 @@ def _streams(given: bytes) -> list[str]:
 
 
 def _is_a_provider_error(event: Data) -> bool:
-    """Whether a stream ends with an error that its provider told, and not only with an end that is missing."""
+    """Whether a stream ends with an error that its provider sent, and not only with a missing end."""
     return event["type"] == "error" and bool(event["error"].get("provider_message"))
 
 
 def _errors(body: Any) -> list[str]:
-    """The wires whose own way of telling a failure a body is most like: each writes again what it read."""
+    """The wires, sorted by how similar a body is to their own errors: each wire writes again what it read."""
     if isinstance(body, dict) and not violations(body, "Error"):
         return [CANONICAL]
     text = body if isinstance(body, str) else json.dumps(body)
