@@ -128,12 +128,12 @@ def client_of(
     *, replay: bool, pace: float = 1.0, retry: str = "standard", health: str = "backoff", **members: Any
 ) -> Any:
     from interlingua.client import Client
-    from interlingua.client.asking import log_rest
+    from interlingua.client.asking import log_cooldown
     from interlingua.client.retry import PRESETS
     from interlingua.router import Health
 
     one_of("--retry", retry, tuple(PRESETS))
-    tracker = Health(health, observer=log_rest)
+    tracker = Health(health, observer=log_cooldown)
     if not replay:
         return Client(retry=retry, health=tracker, **members)
     from interlingua.client.replay import ReplayTransport, open_registry
