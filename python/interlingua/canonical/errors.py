@@ -7,7 +7,7 @@ InterlinguaError
 ├── CannotAdapt          this projection: the target cannot carry what must be carried
 │   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
 ├── NoCandidate          the policy: no model can serve the turn; carries the chain
-│   └── OriginRests      … for the policy keeps its state where it belongs, and that rests
+│   └── OriginInCooldown … because the policy keeps its state at the origin, and that is in cooldown
 ├── NotConfigured        the operator: a provider's key or address is not set here; nobody was called
 ├── ProviderError        the provider: it answered with an error, or not at all
 │   └── StreamTruncated  … or its stream ended without its end; carries what had arrived
@@ -141,10 +141,11 @@ class NoCandidate(InterlinguaError):
         self.chain = chain
 
 
-class OriginRests(NoCandidate):
-    """The policy keeps the conversation's state where it belongs, and that rests for now.
+class OriginInCooldown(NoCandidate):
+    """The policy keeps the conversation's state at its origin, and the models there are in cooldown.
 
-    `error` is the canonical error object, with the category for which it rests and how long: nobody else was asked.
+    `error` is the canonical error object, with the category that caused the cooldown and, if it has an end, the time
+    that is left of it. No other model was tried.
     """
 
     def __init__(self, error: dict[str, Any], chain: list[Any]) -> None:
