@@ -1,11 +1,11 @@
 """
-Spans of OpenTelemetry, with the semantic conventions for generative AI (spec/9-service.md#traces). Nothing of it holds
+Spans of OpenTelemetry, with the semantic conventions for generative AI (spec/9-service.md#traces). No span holds
 content or a key.
 
     telemetry = Telemetry()                     # the tracer provider that the program has set up
     client = Client(telemetry=telemetry)
 
-Whoever wants no spans does not import this module, and the extra `otel` is not needed.
+A program without spans does not import this module, and does not need the extra `otel`.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ _PROVIDERS: Final = {
     "vertex": "gcp.vertex_ai",
     "xai": "x_ai",
 }
-"""Providers that the conventions call by another name; the others have the name that they have here."""
+"""Providers that have another name in the conventions; the others have the same name there."""
 
 _ASKED: Final = {
     "max_output_tokens": "gen_ai.request.max_tokens",
@@ -52,10 +52,10 @@ _ASKED: Final = {
     "seed": "gen_ai.request.seed",
 }
 _TOLD: Final = ("interlingua-request-id", "interlingua-model", "interlingua-loss")
-"""Headers of an answer of the gateway that its span has as well."""
+"""Headers of a gateway's response that are also attributes of its span."""
 
 _PROBES: Final = ("/healthz", "/metrics")
-"""Paths that are asked again and again, by machines: their spans would only hide the others."""
+"""Paths that machines request again and again: their spans would only hide the others."""
 
 _FAILED_STATUS: Final = 500
 _HTTPS, _HTTP = 443, 80
@@ -64,8 +64,8 @@ _HTTPS, _HTTP = 443, 80
 class Telemetry:
     """Makes spans with a tracer provider, by default that of the program.
 
-    `propagate` sends the context of the trace on to the providers, in the headers that the program's propagator writes
-    (`traceparent`); without it nothing of the trace leaves.
+    With `propagate`, the context of the trace is sent to the providers, in the headers of the program's propagator
+    (`traceparent`). Without it, no data of the trace is sent to them.
     """
 
     def __init__(self, tracer_provider: "trace.TracerProvider | None" = None, *, propagate: bool = False) -> None:
@@ -76,7 +76,7 @@ class Telemetry:
         self._propagate = propagate
 
     def close(self) -> None:
-        """Sends what has not been sent. Any number of times."""
+        """Send the spans that have not been sent. It may be called any number of times."""
         shutdown: Callable[[], None] | None = getattr(self._provider, "shutdown", None)
         if shutdown is not None:
             shutdown()
@@ -84,7 +84,7 @@ class Telemetry:
     # ------------------------------------------------------------------------------------------------ the client
 
     def attempt(self, call: Call) -> "Attempt":
-        """The span of one call to a provider, which begins now."""
+        """Begin the span of one call to a provider."""
         span = self._tracer.start_span(
             f"chat {call.endpoint.model}", kind=SpanKind.CLIENT, attributes=_request_attributes(call)
         )
@@ -94,7 +94,7 @@ class Telemetry:
         return Attempt(self._tracer, span, headers)
 
     def decided(self, event: Data) -> None:
-        """An observer of events: the span of a routing decision, which has just been made."""
+        """An observer of events: makes the span of a routing decision that has just ended."""
         if event["type"] != "route.decided":
             return
         payload = event["payload"]
@@ -111,7 +111,7 @@ class Telemetry:
 
     @contextmanager
     def tool(self, call: Data, side_effects: str | None) -> Generator[Callable[[str], None]]:
-        """The span of a tool call that is carried out; what it gives is told the class of a failure."""
+        """The span of a tool call that is executed. The function that it yields takes the category of a failure."""
         attributes = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": call["name"],
@@ -127,7 +127,7 @@ class Telemetry:
     # ------------------------------------------------------------------------------------------------ the servers
 
     def asgi(self, app: App) -> App:
-        """An ASGI application with a span for each call, which goes on the trace that the call came with."""
+        """An ASGI application with a span for each call. The span continues the trace of the caller."""
 
         async def traced(scope: Any, receive: Any, send: Any) -> None:
             if scope["type"] != "http" or scope["path"] in _PROBES:
@@ -199,13 +199,14 @@ class Telemetry:
 
     @contextmanager
     def _serving(self, name: str, carrier: Mapping[str, str], attributes: Mapping[str, str]) -> Generator[Span]:
-        """The span of a call that is served: the parent of all that happens meanwhile."""
+        """The span of a call that is served. It is the parent of all spans that begin meanwhile."""
         span = self._tracer.start_span(name, propagate.extract(carrier), SpanKind.SERVER, attributes)
         token = otel.attach(trace.set_span_in_context(span, propagate.extract(carrier)))
         try:
             yield span
         except BaseException as problem:
-            if "error.type" not in (getattr(span, "attributes", None) or ()):  # what the caller was told stands
+            # the error that the caller got has precedence
+            if "error.type" not in (getattr(span, "attributes", None) or ()):
                 _fail(span, category_of(problem))
             raise
         finally:
@@ -214,7 +215,7 @@ class Telemetry:
 
 
 class Attempt:
-    """The span of one call to a provider, and that of its stream. `headers` go to the provider."""
+    """The span of one call to a provider, and that of its stream. `headers` are sent to the provider."""
 
     def __init__(self, tracer: trace.Tracer, span: Span, headers: Mapping[str, str]) -> None:
         self.headers = headers
@@ -224,18 +225,19 @@ class Attempt:
         self._stream: Span | None = None
 
     def begun(self) -> None:
-        """The first event of a stream is there."""
+        """Record that the first event of a stream has arrived."""
         self._span.set_attribute("gen_ai.response.time_to_first_chunk", time.perf_counter() - self._began)
         self._stream = self._tracer.start_span("stream", trace.set_span_in_context(self._span))
 
     def answered(self, response: Data) -> None:
-        """The answer is whole."""
+        """Record the whole response, and end the span."""
         if self._span.is_recording():
             self._span.set_attributes(_response_attributes(response))
         self._end()
 
     def failed(self, problem: BaseException | str) -> None:
-        """The call has failed; a text is the category of why. Nothing happens when it has ended already."""
+        """Record a failure, and end the span; a text is the category of the failure. A span that has already ended does
+        not change."""
         if self._span.is_recording():
             category = problem if isinstance(problem, str) else category_of(problem)
             status = getattr(problem, "error", {}).get("status")
@@ -253,9 +255,10 @@ class Attempt:
 
 
 def open_telemetry(*, propagate: bool = False) -> Telemetry:
-    """Spans for a server, sent as the standard variables of OpenTelemetry say (`OTEL_EXPORTER_OTLP_ENDPOINT` and the like).
+    """Spans for a server, sent as the standard variables of OpenTelemetry define (`OTEL_EXPORTER_OTLP_ENDPOINT` and
+    others).
 
-    Raises `InvalidRequest` for a variable whose value is not known, and when the SDK is not installed.
+    Raises `InvalidRequest` for a variable with an unknown value, and when the SDK is not installed.
     """
     try:
         from opentelemetry.sdk.resources import SERVICE_NAME, Resource
@@ -274,7 +277,7 @@ def open_telemetry(*, propagate: bool = False) -> Telemetry:
 
 
 def _exporter() -> Any:
-    """Where spans go; None for nowhere."""
+    """The exporter of spans; None where spans are not exported."""
     chosen = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip() or "otlp"
     protocol = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL") or os.environ.get("OTEL_EXPORTER_OTLP_PROTOCOL")
     if chosen == "none":
@@ -340,7 +343,7 @@ def _response_attributes(response: Data) -> dict[str, Any]:
     usage: Data = response.get("usage") or {}
     if usage:
         read, written = usage.get("cached_input_tokens") or 0, usage.get("cache_creation_input_tokens") or 0
-        # the conventions count cached tokens among those of the prompt; our buckets are disjoint
+        # the conventions count cached tokens as tokens of the prompt; our buckets are disjoint
         attributes["gen_ai.usage.input_tokens"] = usage["input_tokens"] + read + written
         attributes["gen_ai.usage.output_tokens"] = usage["output_tokens"]
         attributes["gen_ai.usage.cache_read.input_tokens"] = read
@@ -366,7 +369,7 @@ def _answered(span: Span, message: Data) -> None:
 
 
 def _route(scope: Data) -> str | None:
-    """The path that was served, with the names of its parts in the place of what stood there."""
+    """The path that was served, with the names of its parameters in place of their values."""
     if scope.get("endpoint") is None or not callable(scope["endpoint"]) or hasattr(scope["endpoint"], "routes"):
         return None
     route: str = scope["path"]
@@ -376,7 +379,7 @@ def _route(scope: Data) -> str | None:
 
 
 def _status(span: Span, code: Any) -> None:
-    """The status of a call of gRPC; none stands for OK."""
+    """Set the status of a gRPC call; None means OK."""
     number = 0 if code is None else code.value[0] if hasattr(code, "value") else int(code)
     span.set_attribute("rpc.grpc.status_code", number)
     if number:
@@ -389,7 +392,7 @@ def _fail(span: Span, category: str) -> None:
 
 
 def category_of(problem: BaseException) -> str:
-    """The category of a failure, or what else tells its kind in a word."""
+    """The category of a failure, or another word for its kind."""
     if isinstance(problem, asyncio.CancelledError):
         return "cancelled"
     if isinstance(problem, InterlinguaError):

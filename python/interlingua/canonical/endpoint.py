@@ -3,10 +3,8 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, Final
 
-_EMPTY: Final[Mapping[str, Any]] = MappingProxyType({})
 _ORIGIN_LENGTH: Final = 16
 
 
@@ -37,11 +35,11 @@ class Endpoint:
     adapter: str
     provider: str | None = None
     model: str | None = None
-    dialect: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
-    capabilities: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
+    dialect: dict[str, Any] = field(default_factory=dict)
+    capabilities: dict[str, Any] = field(default_factory=dict)
     origin: str | None = None
     state_in_ids: bool = False
-    spellings: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: _EMPTY)
+    spellings: dict[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def owns(self, state: dict[str, Any]) -> bool:
         """Whether a provider state, or an opaque block, may be replayed here (spec/1-values.md#provider-state).

@@ -7,7 +7,7 @@ InterlinguaError
 ├── CannotAdapt          this projection: the target cannot carry something that must be carried
 │   └── LossRefused      … and the caller's policy refuses the loss; carries the whole report
 ├── NoCandidate          the policy: no model can serve the turn; carries the chain
-│   └── OriginRests      … because the policy keeps state at its origin, and the origin is in cooldown
+│   └── OriginInCooldown … because the policy keeps state at its origin, and that is in cooldown
 ├── NotConfigured        the operator: a provider's key or address is not set here; no provider was called
 ├── ProviderError        the provider: it responded with an error, or not at all
 │   └── StreamTruncated  … or its stream broke off; carries what had arrived
@@ -141,11 +141,11 @@ class NoCandidate(InterlinguaError):
         self.chain = chain
 
 
-class OriginRests(NoCandidate):
-    """The policy keeps the conversation's state at its origin, and the origin is in cooldown.
+class OriginInCooldown(NoCandidate):
+    """The policy keeps the conversation's state at its origin, and the models there are in cooldown.
 
-    `error` is the canonical error object, with the category of the cooldown and its duration. No other model was
-    called.
+    `error` is the canonical error object, with the category that caused the cooldown and, if it has an end, the time
+    that is left of it. No other model was tried.
     """
 
     def __init__(self, error: dict[str, Any], chain: list[Any]) -> None:

@@ -28,7 +28,15 @@ UNANSWERED: Final = ("error", PLACEHOLDER)
 
 def pointer(path: Path) -> str:
     """Return a path as a JSON Pointer (RFC 6901)."""
-    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"/{step}"
+        elif "~" in step or "/" in step:
+            text += "/" + step.replace("~", "~0").replace("/", "~1")
+        else:
+            text += "/" + step
+    return text
 
 
 def parse_pointer(text: str) -> list[str]:

@@ -67,12 +67,12 @@ def incapable(turn: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]
 
 
 def unavailable(model: str, health: Mapping[str, Any], now: datetime) -> bool:
-    """Whether a model, or its provider, rests at this time."""
-    return bool(rests(model, health, now))
+    """Whether a model, or its provider, is in cooldown at this time."""
+    return bool(cooldowns(model, health, now))
 
 
-def rests(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[str, Any]]:
-    """The marks by which a model, or its provider, rests at this time."""
+def cooldowns(model: str, health: Mapping[str, Any], now: datetime) -> list[Mapping[str, Any]]:
+    """The marks that put a model, or its provider, into cooldown at this time."""
     marks = (
         health.get("models", {}).get(model),
         health.get("providers", {}).get(model.partition(":")[0]),

@@ -12,7 +12,7 @@ from datetime import datetime
 from math import inf
 from typing import Any
 
-from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginRests
+from interlingua.canonical.errors import InvalidRequest, NoCandidate, OriginInCooldown
 from interlingua.registry import names
 from interlingua.router import capable, patterns, rules, state
 from interlingua.router.health import AUTHENTICATION, COUNTED
@@ -81,9 +81,9 @@ def decide(
 
     `turn` holds the facts (`facts.turn`), `catalog` the registry (`registry.snapshot`), `policy` rules and defaults,
     `health` which models are in cooldown until when (`Health.snapshot`), `now` the time as RFC 3339 text.
-    Raises `NoCandidate` with the whole chain when nothing can serve; `OriginRests` when all that keeps the turn from
-    being served is that the candidates rest where its pinned state belongs; `InvalidRequest` when the message's
-    override names nothing that is known.
+    Raises `NoCandidate` with the whole chain when no model can serve; `OriginInCooldown` when the policy pins state and
+    only a cooldown speaks against the candidates at its origin; `InvalidRequest` when the override of the message
+    names no known model or alias.
     """
     at = capable.moment(now)
     aliases = {**catalog.get("aliases", {}), **policy.get("aliases", {})}
@@ -225,30 +225,31 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
 
 
 def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: datetime) -> None:
-    """Raises the origin's own error when a candidate only rests: it is at the origin, for nothing else speaks against it.
+    """Raise the origin's own error when a cooldown is all that speaks against a candidate: it is then at the origin.
 
-    The one whose rest ends first is told; one that was put to rest until it is called back has no end.
+    The error is that of the candidate whose cooldown ends first. A model that is benched until it is called back has a
+    cooldown without an end.
     """
-    resting: list[tuple[float, str, Mapping[str, Any]]] = []
+    in_cooldown: list[tuple[float, str, Mapping[str, Any]]] = []
     for candidate in candidates:
         if candidate.model is not None and candidate.proposal.firm and candidate.failures == ("provider_unavailable",):
-            marks = capable.rests(candidate.model, health, now)
+            marks = capable.cooldowns(candidate.model, health, now)
             mark = max(marks, key=lambda mark: _wait(mark, now))
-            resting.append((_wait(mark, now), candidate.model, mark))
-    if not resting:
+            in_cooldown.append((_wait(mark, now), candidate.model, mark))
+    if not in_cooldown:
         return
-    wait, model, mark = min(resting, key=lambda item: item[0])
+    wait, model, mark = min(in_cooldown, key=lambda item: item[0])
     category = mark.get("category", "overloaded")
     category = category if category in COUNTED or category in AUTHENTICATION else "other"
     error: dict[str, Any] = {
         "category": category,
-        "message": f"{model} rests, and the policy keeps the conversation's state there; no other model is asked",
+        "message": f"{model} is in cooldown, and the policy keeps the conversation's state there; no other model is tried",
         "retryable": category not in AUTHENTICATION,
         "provider": model.partition(":")[0],
     }
     if wait != inf:
         error["retry_after"] = wait
-    raise OriginRests(error, _entries(candidates, None))
+    raise OriginInCooldown(error, _entries(candidates, None))
 
 
 def _wait(mark: Mapping[str, Any], now: datetime) -> float:

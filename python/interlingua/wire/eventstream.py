@@ -14,7 +14,9 @@ damaged message nothing can be found again, so it becomes one frame that says so
 import struct
 from binascii import crc32
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
+
+from interlingua.wire import sse
 
 EVENT, EXCEPTION, ERROR, DAMAGED = "event", "exception", "error", "damaged"
 
@@ -28,15 +30,25 @@ _TEXT: Final = 7
 _SIZES: Final = (0, 0, 1, 2, 4, 8, None, None, 8, 16)
 
 
-class Frame(NamedTuple):
+class Frame(sse.Frame):
     """One message: the name of its event, exception or error, its payload as text, and which of these it is.
 
     `kind` is `event`, `exception` or `error` as the sender says, or `damaged` for bytes that are no message.
     """
 
-    event: str | None
-    data: str
-    kind: str = EVENT
+    __slots__ = ("kind",)
+
+    def __init__(self, event: str | None, data: str, kind: str = EVENT) -> None:
+        super().__init__(event, data)
+        self.kind = kind
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Frame) and super().__eq__(other) and self.kind == other.kind
+
+    __hash__ = sse.Frame.__hash__
+
+    def __repr__(self) -> str:
+        return f"Frame({self.event!r}, {self.data!r}, {self.kind!r})"
 
 
 class Decoder:

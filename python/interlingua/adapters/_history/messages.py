@@ -18,6 +18,7 @@ from interlingua.adapters._engine.kit import (
     report_lost_state,
     report_replayable_state,
 )
+from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.spelling import Spellings
 from interlingua.adapters._engine.writing import Refused, Writing
 from interlingua.adapters._history.envelope import envelop, open_envelope
@@ -41,7 +42,7 @@ OF_OPAQUE: Final = BLOCK_MEMBERS - {"cache"} | {"adapter", "provider", "origin",
 # ---------------------------------------------------------------------------------------------------- from the wire
 
 
-def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Any) -> list[Message]:
+def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: Reading) -> list[Message]:
     """All messages. Raises `InvalidWire` with the pointer of the message that cannot be read."""
     if type(messages) is not list:
         raise InvalidWire("messages must be a list", path="/messages", adapter=reading.endpoint.adapter)
@@ -55,7 +56,7 @@ def read_messages(messages: Any, read: Callable[[Any, Any], Message], reading: A
     return found
 
 
-def result_message(call: str, content: list[Block], reading: Any, wire_id: str | None = None) -> Message:
+def result_message(call: str, content: list[Block], reading: Reading, wire_id: str | None = None) -> Message:
     """The message of the result of a call. `wire_id` is kept where no call tells it."""
     block: Block = {"type": "tool_result", "tool_use_id": call, "content": content}
     if content and open_envelope(content):

@@ -106,12 +106,12 @@ class Body:
                 if value is not None and not (body.keys().isdisjoint(names) and body.keys().isdisjoint(listed)):
                     return False
         for name, value in body.items():
+            row = self.rows.get(name)
+            if name in self.apart and value:
+                continue
             if self._is_silent(name, value):
                 silent[name] = {"raw": value}
-            elif name in self.apart:
-                if not value:
-                    return False
-            elif not _is_plain(value, self.rows.get(name), body):
+            elif name in self.apart or not _is_plain(value, row, body):
                 return False
         return True
 
