@@ -1,5 +1,5 @@
 """
-What is wrong with a routing policy: checked when it is loaded, so that a decision can rely on it.
+The check of a routing policy when it is loaded, so that a decision can rely on it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from interlingua.router import rules, served, state
 VERSION = 1
 TIERS = ("fast", "balanced", "deep")
 FAIL_OVER_ON = ("refusal",)
-"""What else than failures may lead to the next candidate."""
+"""What, besides a failure, may lead to the next candidate."""
 _MEMBERS = frozenset(
     ("version", "chains", "state", "turn_lock", "fail_over_on", "aliases", "serve", "workspace", "global", "pattern")
 )
@@ -25,7 +25,7 @@ Found = Iterator[tuple[str, str, str]]
 
 
 def check(policy: Any, catalog: Mapping[str, Any]) -> list[dict[str, str]]:
-    """All that is wrong with a policy, as Violation objects: rule, path (JSON Pointer), message."""
+    """All faults of a policy, as Violation objects: rule, path (JSON Pointer), message."""
     if not isinstance(policy, dict):
         return [{"rule": "form", "path": "", "message": "a policy is an object"}]
     return [{"rule": rule, "path": path, "message": message} for rule, path, message in _check(policy, catalog)]
@@ -58,7 +58,7 @@ def _check(policy: dict[str, Any], catalog: Mapping[str, Any]) -> Found:
 
 
 def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str, Any]) -> Found:
-    """The names that a gateway serves: texts, or null where the slots decide; a star stands at the end alone."""
+    """Check the names that a gateway serves: specs, or null where the slots decide. A star is only allowed at the end."""
     if not isinstance(entries, dict):
         yield "form", "/serve", "must be an object of specs"
         return
@@ -71,17 +71,17 @@ def _check_served(entries: Any, aliases: Mapping[str, str], catalog: Mapping[str
 
 
 class _Patterns:
-    """The regular expressions of a policy. Each is run for each turn, so what they cost together has a limit."""
+    """The regular expressions of a policy. Each is run for each turn, so their total cost has a limit."""
 
     def __init__(self) -> None:
         self._left = MOST_INSTRUCTIONS
 
     def problem(self, text: str) -> str | None:
-        """What is wrong with one more."""
+        """The fault of one more expression; None when it has none."""
         if self._left <= 0:
             return "is not looked at: the regular expressions before it are as many as a policy may hold"
         found = pattern(text)
-        # to find out that one cannot be run takes time too
+        # it also takes time to find out that an expression cannot be run
         self._left -= _REFUSED_SIZE if found is None else found.size
         if found is None:
             return NOT_RUN
@@ -191,7 +191,7 @@ _MONEY = ("cost_today_exceeds_usd", "team_budget_remaining_lt")
 
 
 def check_condition(condition: Any, path: str, patterns: _Patterns | None = None) -> Found:
-    """What is wrong with the condition of a rule; `patterns` are those of the policy before it."""
+    """The faults of the condition of a rule; `patterns` are those of the policy before it."""
     patterns = patterns or _Patterns()
     if not isinstance(condition, dict):
         yield "predicates", path, "a condition is an object"
