@@ -64,7 +64,7 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
         if name in given and not isinstance(given[name], kind):
             raise InvalidRequest(f"{name} must be {'a text' if kind is str else 'an object'}", path=f"/{name}")
     if "request" not in given and "turn" not in given:
-        raise InvalidRequest("give a request, or the facts of a turn", path="")
+        raise InvalidRequest("give a request or the facts of a turn", path="")
     try:
         return _decide(given)
     except (AttributeError, KeyError, TypeError, ValueError) as problem:
@@ -72,25 +72,26 @@ def decide_json(given: Mapping[str, Any]) -> dict[str, Any]:
         raise InvalidRequest(f"a member of the catalog or of the turn has a wrong type ({kind})", path="") from None
 
 
-def _decide(given: Mapping[str, Any]) -> dict[str, Any]:
-    catalog = given.get("catalog")
+def _decide(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    catalog = inputs.get("catalog")
     if catalog is None:
         from interlingua import registry
 
         catalog = registry.snapshot()
     catalog = _catalog(catalog)
-    policy = given.get("policy", {})
+    policy = inputs.get("policy", {})
     demand_policy(policy, catalog)
-    asked = given["turn"] if "turn" in given else turn(given["request"], given.get("context"))
-    health = _health(given.get("health", {}))
-    return decide(asked, catalog, policy, health, given.get("now", "1970-01-01T00:00:00Z"))
+    facts = inputs["turn"] if "turn" in inputs else turn(inputs["request"], inputs.get("context"))
+    health = _health(inputs.get("health", {}))
+    return decide(facts, catalog, policy, health, inputs.get("now", "1970-01-01T00:00:00Z"))
 
 
 def demand_policy(policy: Any, catalog: Mapping[str, Any]) -> None:
     """Raise `InvalidRequest` for a policy that is not valid with this catalogue. The error lists all violations."""
     if violations := check_policy(policy, catalog):
-        found = [{**one, "path": f"/policy{one['path']}"} for one in violations]
-        raise InvalidRequest(f"the policy is not valid: {found[0]['message']}", path=found[0]["path"], violations=found)
+        faults = [{**violation, "path": f"/policy{violation['path']}"} for violation in violations]
+        message = f"the policy is not valid: {faults[0]['message']}"
+        raise InvalidRequest(message, path=faults[0]["path"], violations=faults)
 
 
 def decided(model: str | None, chain: Sequence[Mapping[str, Any]], elapsed_ms: float | None = None) -> dict[str, Any]:

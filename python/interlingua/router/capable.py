@@ -31,8 +31,8 @@ def capabilities(model: str, catalog: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def missing(provider: str, catalog: Mapping[str, Any]) -> str:
     """What a provider lacks so that it can be called, as text; empty when the catalogue does not state it."""
-    told = catalog["providers"].get(provider, {}).get("missing")
-    return "; ".join(str(one) for one in told) if isinstance(told, list) else ""
+    lacks = catalog["providers"].get(provider, {}).get("missing")
+    return "; ".join(map(str, lacks)) if isinstance(lacks, list) else ""
 
 
 def failures(
@@ -43,10 +43,10 @@ def failures(
     The reason that a policy adds when it keeps state at its origin comes from `state.against`.
     """
     provider = catalog["providers"].get(model.partition(":")[0], {})
-    found = [] if provider.get("configured") else ["not_configured"]
+    reasons = [] if provider.get("configured") else ["not_configured"]
     if unavailable(model, health, now):
-        found.append("provider_unavailable")
-    return found + incapable(turn, {**catalog.get("undeclared", {}), **capabilities(model, catalog)})
+        reasons.append("provider_unavailable")
+    return reasons + incapable(turn, {**catalog.get("undeclared", {}), **capabilities(model, catalog)})
 
 
 def incapable(turn: Mapping[str, Any], declared: Mapping[str, Any]) -> list[str]:
@@ -88,7 +88,7 @@ def moment(value: str | datetime) -> datetime:
         except ValueError:
             raise InvalidRequest("a time must be RFC 3339 text, such as 2026-11-20T12:00:00Z") from None
     if value.tzinfo is None:
-        raise InvalidRequest("a time must say its offset from UTC, such as 2026-11-20T12:00:00Z")
+        raise InvalidRequest("a time must state its offset from UTC, such as 2026-11-20T12:00:00Z")
     return value
 
 

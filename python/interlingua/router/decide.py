@@ -94,8 +94,8 @@ def decide(
 
     def check(model: str) -> tuple[str, ...]:
         if model not in checked:
-            found = capable.failures(turn, model, catalog, health or {}, at)
-            checked[model] = (*found, *state.against(model, pinned, catalog))
+            reasons = capable.failures(turn, model, catalog, health or {}, at)
+            checked[model] = (*reasons, *state.against(model, pinned, catalog))
         return checked[model]
 
     current = turn.get("turn_model") if policy.get("turn_lock") else None
@@ -149,9 +149,9 @@ def _pattern(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
 
 
 def _delegate(turn: Turn, policy: Policy, _: datetime) -> Iterator[Proposal]:
-    if asked := turn.get("delegate"):
-        wanted = asked.get("model") or f"tier {asked.get('tier')}"
-        yield Proposal(_spec(asked.get("model") or asked, policy), f"delegated to {wanted}")
+    if delegate := turn.get("delegate"):
+        target = delegate.get("model") or f"tier {delegate.get('tier')}"
+        yield Proposal(_spec(delegate.get("model") or delegate, policy), f"delegated to {target}")
 
 
 def _default(scope: str) -> Callable[[Turn, Policy, datetime], Iterator[Proposal]]:
@@ -218,7 +218,7 @@ def _check_override(turn: Turn, catalog: Mapping[str, Any], aliases: Mapping[str
     except InvalidRequest:
         known = ", ".join(f"@{alias}" for alias in sorted(aliases)) or "none"
         raise InvalidRequest(
-            f"@{word} is no known alias or model; there are {known}. Write \\@ for a plain @", path=path
+            f"@{word} is not a known alias or model; the aliases are {known}. Write \\@ for a plain @", path=path
         ) from None
     if len(targets) > 1 and not policy.get("chains"):
         raise InvalidRequest(f"@{word} stands for {len(targets)} models; the policy allows one here", path=path)
@@ -246,7 +246,8 @@ def _surface(candidates: list[Candidate], health: Mapping[str, Any], now: dateti
     category = category if category in COUNTED or category in AUTHENTICATION else "other"
     error: dict[str, Any] = {
         "category": category,
-        "message": f"{model} is in cooldown, and the policy keeps the conversation's state there; no other model is tried",
+        "message": f"{model} is in cooldown, and the policy keeps the conversation's state there; "
+        "no other model is tried",
         "retryable": category not in AUTHENTICATION,
         "provider": model.partition(":")[0],
     }

@@ -90,11 +90,11 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
     context = context or {}
     for name in context.keys() - CONTEXT:
         raise InvalidRequest(
-            f"there is no fact {name!r} of a turn; there are {', '.join(sorted(CONTEXT))}", path="/context"
+            f"a turn has no fact {name!r}; the facts are {', '.join(sorted(CONTEXT))}", path="/context"
         )
     for name, fact in context.items():
         if fact is not None and not _is_a(CONTEXT[name], fact):
-            raise InvalidRequest(f"the fact {name} is {CONTEXT[name]}", path=f"/context/{name}")
+            raise InvalidRequest(f"the fact {name} must be {CONTEXT[name]}", path=f"/context/{name}")
     messages: list[Mapping[str, Any]] = request["messages"]
     override, strip = find_override(messages)
     blocks = [block for message in messages for block in _blocks(message["content"])]
@@ -125,7 +125,7 @@ def turn(request: Mapping[str, Any], context: Mapping[str, Any] | None = None) -
 
 def _is_a(kind: str, fact: Any) -> bool:
     if kind == _TEXTS:
-        return isinstance(fact, list) and all(isinstance(one, str) for one in fact)
+        return isinstance(fact, list) and all(isinstance(text, str) for text in fact)
     if kind == _MONEY:
         return isinstance(fact, str) and amount(fact) is not None
     if kind == _COUNT:

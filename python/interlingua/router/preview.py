@@ -84,5 +84,5 @@ def answer_lengths(limit: int | None, answer_tokens: int = ANSWER_TOKENS) -> dic
 
 def worst(loss: Iterable[Mapping[str, Any]]) -> str | None:
     """The worst severity in a loss report; None when it is empty."""
-    found = [SEVERITIES.index(entry["severity"]) for entry in loss]
-    return SEVERITIES[max(found)] if found else None
+    ranks = [SEVERITIES.index(entry["severity"]) for entry in loss]
+    return SEVERITIES[max(ranks)] if ranks else None

@@ -25,17 +25,17 @@ def holds(condition: Any, turn: Turn, now: datetime) -> bool:
     for name, argument in condition.items():
         match name:
             case "any_of":
-                found = isinstance(argument, list) and any(holds(inner, turn, now) for inner in argument)
+                met = isinstance(argument, list) and any(holds(inner, turn, now) for inner in argument)
             case "all_of":
-                found = isinstance(argument, list) and all(holds(inner, turn, now) for inner in argument)
+                met = isinstance(argument, list) and all(holds(inner, turn, now) for inner in argument)
             case "not":
-                found = isinstance(argument, dict) and not holds(argument, turn, now)
+                met = isinstance(argument, dict) and not holds(argument, turn, now)
             case "time_of_day_between":
-                found = _time_of_day_between(argument, now)
+                met = _time_of_day_between(argument, now)
             case _:
                 predicate = PREDICATES.get(name)
-                found = predicate is not None and predicate(argument, turn)
-        if not found:
+                met = predicate is not None and predicate(argument, turn)
+        if not met:
             return False
     return True
 
@@ -52,10 +52,10 @@ def amount(value: Any) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, (str, int, float, Decimal)):
         return None
     try:
-        found = Decimal(str(value))
+        decimal = Decimal(str(value))
     except InvalidOperation:
         return None
-    return found if found.is_finite() else None
+    return decimal if decimal.is_finite() else None
 
 
 def _time_of_day_between(argument: Any, now: datetime) -> bool:
@@ -70,9 +70,9 @@ def _time_of_day_between(argument: Any, now: datetime) -> bool:
 
 
 def _matches(argument: Any, text: Any) -> bool:
-    found = pattern(argument) if isinstance(argument, str) else None
+    compiled = pattern(argument) if isinstance(argument, str) else None
     try:
-        return found is not None and isinstance(text, str) and found.found_in(text[:_LONGEST_TEXT])
+        return compiled is not None and isinstance(text, str) and compiled.found_in(text[:_LONGEST_TEXT])
     except ValueError:  # a lone surrogate
         return False
 
@@ -95,8 +95,8 @@ def _extensions(turn: Turn) -> set[str]:
 
 
 def _has_extension(argument: Any, turn: Turn) -> bool:
-    wanted = {"." + word.removeprefix(".").lower() for word in _words(argument) if isinstance(word, str)}
-    return bool(wanted & _extensions(turn))
+    extensions = {"." + word.removeprefix(".").lower() for word in _words(argument) if isinstance(word, str)}
+    return bool(extensions & _extensions(turn))
 
 
 def _tokens(turn: Turn) -> int | None:

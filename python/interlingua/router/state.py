@@ -38,7 +38,7 @@ class Held(TypedDict, total=False):
 
 def held(messages: Sequence[Mapping[str, Any]]) -> list[Held]:
     """The state in the answers of a conversation, one entry for each owner, the latest last."""
-    found: dict[tuple[Any, ...], Held] = {}
+    entries: dict[tuple[Any, ...], Held] = {}
     begin = loop_begin(messages)
     for position, message in enumerate(messages):
         if message["role"] != "assistant":
@@ -57,10 +57,10 @@ def held(messages: Sequence[Mapping[str, Any]]) -> list[Held]:
             if isinstance(model, str):
                 entry["model"] = model
             key = tuple(sorted(entry.items(), key=lambda item: item[0]))
-            earlier = found.pop(key, None)
+            earlier = entries.pop(key, None)
             entry["loop"] = position >= begin or (earlier is not None and earlier.get("loop", False))
-            found[key] = entry
-    return list(found.values())
+            entries[key] = entry
+    return list(entries.values())
 
 
 def loop_begin(messages: Sequence[Mapping[str, Any]]) -> int:
@@ -102,10 +102,10 @@ def in_turn_order(models: Sequence[str], current: str | None) -> tuple[str, ...]
     """
     if current is None:
         return tuple(models)
-    found = next((model for model in models if model == current), None)
-    if found is None:
-        found = next((model for model in models if names.undated(model) == names.undated(current)), None)
-    return tuple(models) if found is None else (found, *(model for model in models if model != found))
+    first = next((model for model in models if model == current), None)
+    if first is None:
+        first = next((model for model in models if names.undated(model) == names.undated(current)), None)
+    return tuple(models) if first is None else (first, *(model for model in models if model != first))
 
 
 def pins(policy: Mapping[str, Any]) -> bool:
@@ -136,9 +136,9 @@ def loses(model: str, entry: Held, catalog: Mapping[str, Any], adapter: str | No
     known: Mapping[str, Any] = catalog["models"].get(model) or {}
     # when a catalogue names no wires, only the provider is compared
     wire: str = adapter or known.get("adapter") or row.get("adapter") or entry.get("adapter") or ""
-    spoken = _wire(row, wire)
+    facts = _wire(row, wire)
     there = Endpoint(
-        wire, provider, dialect={"same_state_as": spoken.get("same_state_as") or {}}, origin=spoken.get("origin")
+        wire, provider, dialect={"same_state_as": facts.get("same_state_as") or {}}, origin=facts.get("origin")
     )
     if not there.owns({"adapter": wire, **entry}):
         return True
@@ -158,14 +158,15 @@ def staying(
     is left.
     """
     entry = pinned({"state": held(request["messages"])}, policy, catalog)
-    left = tuple(model for model in models if entry is None or not loses(model, entry, catalog, adapter))
-    if not left:
+    remaining = tuple(model for model in models if entry is None or not loses(model, entry, catalog, adapter))
+    if not remaining:
+        owner = entry.get("provider") if entry else None
         raise NoCandidate(
-            f"none of {', '.join(models)} can take back the state of {entry.get('provider') if entry else None} that the "
-            "conversation holds, and the policy keeps it there",
+            f"none of {', '.join(models)} can take back the state of {owner} in the conversation, and the policy "
+            "keeps it at its origin",
             [],
         )
-    return left
+    return remaining
 
 
 def _wire(row: Mapping[str, Any], adapter: str | None) -> Mapping[str, Any]:
@@ -179,12 +180,12 @@ def _replay(model: str, adapter: str | None, catalog: Mapping[str, Any]) -> str:
     return _wire(row, adapter).get("reasoning_replay") or declared or "may"
 
 
-def _binds(entry: Held, word: str, catalog: Mapping[str, Any]) -> bool:
+def _binds(entry: Held, policy: str, catalog: Mapping[str, Any]) -> bool:
     if entry.get("kind") == "item":
         replay = "must"
     else:
         replay = _replay(entry.get("model") or entry.get("provider") or "", entry.get("adapter"), catalog)
-    return replay != "must_not" and (word == PIN or (replay == "must" and entry.get("loop", False)))
+    return replay != "must_not" and (policy == PIN or (replay == "must" and entry.get("loop", False)))
 
 
 def _owner(block: Mapping[str, Any], message: Mapping[str, Any]) -> Mapping[str, Any] | None:
