@@ -250,8 +250,8 @@ class Client:
         called before each call with valid arguments (`ApprovalRequest`), for one call at a time, and has at most
         `approve_within` seconds; unless it returns `True`, the call is not executed. `on_message` is called with each
         message of the model and each result as soon as it exists, so that they are kept when a later call fails.
-        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are those
-        of `generate`.
+        `deadline` is the time for the whole run in seconds; `model`, `adapter`, `fallbacks` and `fail_over_on` are as
+        in `generate`.
         When a tool is not known, not allowed, too slow, or raises, the result states that. Raises the errors of
         `generate`.
         """
@@ -389,7 +389,7 @@ class Client:
         )
 
     def _limit(self, provider: str) -> int | None:
-        """The maximum number of concurrent calls to a provider: the setting of this client, else of the provider's row."""
+        """The maximum number of concurrent calls to a provider: that of this client, else of the provider's row."""
         told = self._concurrency
         if isinstance(told, int):
             return told
