@@ -46,7 +46,8 @@ def parse_pointer(text: str) -> list[str]:
 
 def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
     """An entry of a report. `severity` is one of `SEVERITIES`; `members` are `to` (a pointer) and `value`, as `op` needs them."""
-    entry = {"op": op, "path": path, **members, "code": code, "severity": severity, "message": message}
+    entry: dict[str, Any] = {"op": op, "path": path, **members}
+    entry["code"], entry["severity"], entry["message"] = code, severity, message
     return cast("Entry", entry)
 
 

@@ -125,13 +125,14 @@ def _fits(schema: Any, level: int) -> bool:
             if not (value in _TYPES if kind is str and name == "type" else _takes(name, value)):
                 return False
         elif kind is dict:
-            place = _PLACES[name]
-            for part in (value,) if place == SINGLE else value.values():
+            parts: dict[str, Any] = {name: value} if _PLACES[name] == SINGLE else value
+            for part in parts.values():
                 if not _fits(part, level + 1):
                     return False
         elif kind is list and name != "enum":
-            for part in value:
-                if not _fits(part, level + 1):
+            listed: list[Any] = value
+            for item in listed:
+                if not _fits(item, level + 1):
                     return False
     return True
 
@@ -424,12 +425,12 @@ def tools_to_wire(request: dict[str, Any], body: Wire, writing: Writing, *, read
             return _function_to_wire(tool, writing, path)
         return computer_use.written(tools, run, writing) if path[1] == run.start else None
 
-    written = list(zip(*write_tools(request, writing, write, _read_definition), strict=True))
-    for wire, (position, *_) in written:
+    written, places = write_tools(request, writing, write, _read_definition)
+    for wire, (position,) in zip(written, places, strict=True):
         tool = tools[position]
         if tool.get("kind") == "provider":
             if computer_use.NAME in wire:
-                taken = {tools[other[0]]["name"] for _, other in written if tools[other[0]].get("kind") != "provider"}
+                taken = {tools[other[0]]["name"] for other in places if tools[other[0]].get("kind") != "provider"}
                 computer_use.report_expanded(wire, position, taken.union(tools[at]["name"] for at in run), writing)
             wires.append(wire)
             of.append([position])
@@ -468,15 +469,12 @@ class Offered(NamedTuple):
 
 
 def _function_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] is not None:
-        schema = tool["input_schema"]
+    if len(tool) == 3 and tool.get("description") is not None:
+        schema: Schema | None = tool.get("input_schema")
         if schema is not None and schema.get("type") == "object" and _fits(schema, 0):  # most tools
             name = writing.written_tool_name(tool["name"], path)
             return {"name": name, "description": tool["description"], "parametersJsonSchema": schema}
     return write_item(_FUNCTION, computer_use.as_function(tool, writing, path), writing, path)
-
-
-_COVERED: Final = {"name", "description", "input_schema"}
 
 
 def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
