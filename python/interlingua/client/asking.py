@@ -99,29 +99,29 @@ class Asking:
     # ------------------------------------------------------------------------------------------------ who is asked
 
     def _able(self, plan: Plan, trail: Trail) -> tuple[str, ...]:
-        """The candidates that are worth a call: without those that rest, and those whose provider is not configured.
+        """The candidates to try: those that are not in cooldown and whose provider is configured.
 
-        When that leaves nobody, the one whose rest ends first: refusing what might succeed helps nobody; else the first,
-        which tells what it lacks when it is called. Raises `NoCandidate` when all were put to rest until they are called
-        back.
+        If there is none, it is the one whose cooldown ends first, because its call may succeed. If none of those is in
+        cooldown, it is the first one, whose call states what its provider lacks. Raises `NoCandidate` when all of them
+        are benched until they are called back.
         """
         marks = self.health.snapshot()
         if len(plan.models) == 1 and not marks["models"] and not marks["providers"]:
             return plan.models
-        rests = {model: _rest(self.name(plan, model), marks) for model in plan.models}
-        lacks = {model: "" if rests[model] else self.lacks(plan, model) for model in plan.models}
-        able = [model for model in plan.models if rests[model] is None and not lacks[model]]
+        cooldowns = {model: _cooldown(self.name(plan, model), marks) for model in plan.models}
+        lacks = {model: "" if cooldowns[model] else self.lacks(plan, model) for model in plan.models}
+        able = [model for model in plan.models if cooldowns[model] is None and not lacks[model]]
         if not able:
-            possible = [model for model in plan.models if rests[model] != _CALLED_BACK]
+            possible = [model for model in plan.models if cooldowns[model] != _CALLED_BACK]
             if not possible:
-                raise NoCandidate(f"{', '.join(plan.models)}: put to rest until called back", [])
-            able = [min(possible, key=lambda model: rests[model] or _LATER)]
+                raise NoCandidate(f"{', '.join(plan.models)}: benched until called back", [])
+            able = [min(possible, key=lambda model: cooldowns[model] or _LATER)]
         for model in plan.models:
             # known already, and told when it began: no news for the log of each call
             if model not in able and lacks[model]:
                 self._pass_over(plan, model, trail, "not_configured", lacks[model], logging.INFO)
             elif model not in able:
-                why = f"it rests until {rests[model]}"
+                why = f"in cooldown until {cooldowns[model]}"
                 self._pass_over(plan, model, trail, "provider_unavailable", why, logging.INFO)
         return tuple(able)
 
@@ -197,14 +197,14 @@ class Asking:
             raise
 
     def _worth(self, pause: float, call: Call, due: float | None, *, others: bool) -> bool:
-        """Whether a pause ends in time, and is not made for a model that has just been put to rest beside others."""
+        """Whether a pause ends before the deadline. While others are left, none is made for a model that is now in cooldown."""
         if due is not None and self.clock() + pause >= due:
             return False
-        return not others or _rest(call.model, self.health.snapshot()) is None
+        return not others or _cooldown(call.model, self.health.snapshot()) is None
 
 
-def _rest(model: str, marks: Mapping[str, Any]) -> str | None:
-    """Until when a model or its provider rests, whichever is later; None when neither does."""
+def _cooldown(model: str, marks: Mapping[str, Any]) -> str | None:
+    """The time at which the cooldown of a model and of its provider has ended; None when neither is in cooldown."""
     found = (marks["models"].get(model), marks["providers"].get(model.partition(":")[0]))
     return max((mark["until"] or _CALLED_BACK for mark in found if mark is not None), default=None)
 
@@ -229,7 +229,7 @@ def _note_failure(call: Call, attempt: int, error: Data, pause: float | None) ->
     _LOG.warning("attempt %d at %s failed: %s%s", attempt, call.model, error["category"], after, extra=where)
 
 
-def log_rest(event: Data) -> None:
-    """An observer of `Health` that logs who begins to rest, and who is back."""
+def log_cooldown(event: Data) -> None:
+    """An observer of `Health` that logs each cooldown that begins or ends."""
     level = logging.WARNING if event["type"] == "unavailable" else logging.INFO
     _LOG.log(level, "%s is %s: %s", event["name"], event["type"], event["reason"])

@@ -22,7 +22,7 @@ from interlingua.canonical.ids import UlidSource
 from interlingua.canonical.logs import logger
 from interlingua.canonical.model_response import ModelResponse
 from interlingua.client.answers import ERROR_BODY_LIMIT, refusal, refused, served, whole
-from interlingua.client.asking import Asking, log_rest
+from interlingua.client.asking import Asking, log_cooldown
 from interlingua.client.call import Answered, Call, Limits, Plan, Tracing
 from interlingua.client.concurrency import Places
 from interlingua.client.interrupt import Interrupt
@@ -91,8 +91,8 @@ class Client:
         self._base_urls = dict(base_urls or {})
         self._registry = registry or default()
         self._limits = limits or Limits()
-        self.health = health or Health(observer=log_rest)
-        """Who rests, and until when: fed with every attempt."""
+        self.health = health or Health(observer=log_cooldown)
+        """Which models and providers are in cooldown, and until when. Each attempt is reported to it."""
         self._clock = clock
         self.now = now
         """The clock that dates messages."""

@@ -61,9 +61,9 @@ class Content:
         """Keep the next event of the answer, or the whole answer as one event."""
         if self.forgotten or self.size > _BUDGET // 4:
             return  # one call must not remove all others
-        told = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
-        self.events.append(_encoded(told))
-        self._grew(len(self.events[-1]))
+        entry = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
+        self.events.append(_encoded(entry))
+        self._count(len(self.events[-1]))
 
     def _part(self, name: str, value: Mapping[str, Any]) -> None:
         encoded = _encoded(value)
@@ -71,9 +71,9 @@ class Content:
             encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_PART} that are kept"})
         if not self.forgotten:
             self.parts[name] = encoded
-            self._grew(len(encoded))
+            self._count(len(encoded))
 
-    def _grew(self, size: int) -> None:
+    def _count(self, size: int) -> None:
         self.size += size
         if self.keeper is not None:
             self.keeper.grew(size)
@@ -81,10 +81,10 @@ class Content:
 
 
 class Contents:
-    """The contents of the last `kept` calls; of fewer when they are large."""
+    """The contents of the last `capacity` calls; of fewer when they are large."""
 
-    def __init__(self, kept: int = KEPT) -> None:
-        self.kept = kept
+    def __init__(self, capacity: int = KEPT) -> None:
+        self.capacity = capacity
         self._contents: OrderedDict[str, Content] = OrderedDict()
         self._size = 0
 
@@ -92,7 +92,7 @@ class Contents:
         """Keep the content of a call that begins. When there are too many, the oldest is forgotten."""
         content.keeper = self
         self._contents[id] = content
-        if len(self._contents) > self.kept:
+        if len(self._contents) > self.capacity:
             self._forget()
 
     def grew(self, size: int) -> None:

@@ -5,7 +5,7 @@ from typing import Any, Final
 from urllib.parse import quote, unquote
 
 from interlingua.adapters._claude import reasoning as claude
-from interlingua.adapters._claude.members import sampling, wanted_schema
+from interlingua.adapters._claude.members import sampling
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced
 from interlingua.adapters._claude.turns import Read, holds_nothing, settled_tools
@@ -15,6 +15,7 @@ from interlingua.adapters._engine.verbatim import may_differ
 from interlingua.adapters._estimates import estimate as _estimates
 from interlingua.adapters._estimates.estimate import Range
 from interlingua.adapters._history.order import note_disorder
+from interlingua.adapters._requests.forms import FORMAT, Forms, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -36,7 +37,7 @@ from interlingua.adapters._requests.requests import (
     unmeasured,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, kept_metadata, report_format, stops, word
+from interlingua.adapters._requests.rules import kept_metadata, stops, word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.anthropic_messages.tables import (
     DEFAULT_MAX_TOKENS,
@@ -371,17 +372,11 @@ def _cache(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wi
     return control
 
 
-def _response_format(name: str, wanted: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    path = (name,)
-    schema = wanted_schema(wanted, writing)
-    if schema is None:
-        return None
-    if not can_be_enforced(schema):
-        writing.loss.drop(path, "unsupported_value", "lost", "the target enforces no schema that refers to itself")
-        return None
-    schema = enforced(schema, writing.loss, (*path, "schema"))
-    report_format(wanted, writing, "schema")
-    return {"type": "json_schema", "schema": schema}
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", "schema": enforced(value["schema"], writing.loss, (FORMAT, "schema"))}
+
+
+_FORMS: Final = Forms(_form, fits=can_be_enforced)
 
 
 def _is_user_id(name: str, value: Any) -> bool:
@@ -420,7 +415,7 @@ _ROWS: Final[Rows] = {
     "output_config": Row(
         {
             "effort": Row(Kind.TEXT, REASONING, plain=one_of(claude.EFFORTS), parse=wish("effort")),
-            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=_response_format),
+            "format": Row(Kind.ANYTHING, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
         }
     ),
     "output_format": Row(Kind.OBJECT, FORMAT, _read_output_format),

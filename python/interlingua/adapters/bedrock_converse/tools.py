@@ -5,14 +5,13 @@ from typing import Any, Final
 from interlingua.adapters._claude.blocks import NAME
 from interlingua.adapters._claude.reading import Reading
 from interlingua.adapters._claude.schemas import enforced, is_object, object_at_root
-from interlingua.adapters._claude.tools import choose, fitted_choice
+from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
 from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
     Tool,
     of_provider,
     refuse_second,
-    report_toolless,
     write_tools,
 )
 from interlingua.adapters._engine.as_read import STRICT
@@ -213,17 +212,10 @@ def _read_definition(definition: Wire, writing: Writing) -> Tool | None:
 
 def choice_to_wire(request: dict[str, Any], tools: list[Wire], writing: Writing) -> Wire | None:
     """The choice of tools; without tools there is none."""
-    choice = request.get("tool_choice")
     report_parallel(request, writing.loss)
-    if choice is None:
+    fitted = fitted_choice(tools, Ways(_CHOICE), offered_tools(writing), writing)
+    if fitted is None:
         return None
-    if not tools:
-        report_toolless(choice, writing.loss)
-        return None
-    if choice["type"] == "none":
-        fitted = choose("auto", "the target cannot forbid calls while tools are given", writing)
-    else:
-        fitted = fitted_choice(choice, writing, provided=False)
     return {_CHOICE[fitted["type"]]: {"name": fitted["name"]} if "name" in fitted else {}}
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from interlingua.adapters._content.schema import PLACES, Schema, holds
 from interlingua.adapters._engine.kit import (
     NOTHING,
     UNREADABLE,
@@ -15,6 +16,7 @@ from interlingua.adapters._engine.kit import (
 )
 from interlingua.adapters._engine.reading import Reading
 from interlingua.adapters._engine.verbatim import may_differ
+from interlingua.adapters._requests.forms import FORMAT, Forms, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -36,7 +38,7 @@ from interlingua.adapters._requests.requests import (
     unmentioned_json,
     write_request,
 )
-from interlingua.adapters._requests.rules import FORMAT, asked_schema, named_format, report_bare, seed_within, stops
+from interlingua.adapters._requests.rules import seed_within, stops
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.cohere_chat.documents import documents_from_wire
 from interlingua.adapters.cohere_chat.messages import cites_nothing, messages_from_wire, messages_to_wire
@@ -87,8 +89,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages, documents and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    if request.get("tool_choice") is not None:
-        choice_to_wire(request, body, writing)
+    choice_to_wire(request, body, writing)
     _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     _TABLE.write_options(request, body, writing)
@@ -147,29 +148,14 @@ def _reasoning_from_wire(thinking: Wire) -> dict[str, Any] | None:
 # -- the form of the answer
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    loss, kind = writing.loss, value["type"]
-    if kind == "text":
-        report_bare(value, writing)
-        return {"type": "text"}
-    if writing.refuses("structured_output", name):
-        loss.drop((name,), "unsupported_model", "lost", "the model gives no JSON on demand")
-        return None
-    for member in ("tools", "documents"):
-        if body.get(member):
-            loss.drop((name,), "combination", "lost", f"the provider enforces no form beside {member}")
-            return None
-    if kind == "json_schema" and value.get("schema") and not _is_enforced(value["schema"]):
-        loss.drop((name,), "unsupported_value", "lost", "the provider enforces objects with required members alone")
-        return None
-    schema = asked_schema(value, writing)
-    return {"type": "json_object"} if schema is None else {"type": "json_object", "json_schema": schema}
+def _form(value: dict[str, Any], _: Wire, __: Writing) -> Wire:
+    return {"type": "json_object", "json_schema": value["schema"]}
 
 
 def _is_enforced(schema: Any) -> bool:
     """Whether the provider enforces a schema: an object, no object in it without a required member, and no keyword that
     it does not know."""
-    return schema.get("type") == "object" and _has_required(schema)
+    return schema.get("type") == "object" and holds(schema, PLACES, _is_known)
 
 
 _NOT_ENFORCED: Final = frozenset(
@@ -179,18 +165,10 @@ _NOT_ENFORCED: Final = frozenset(
 _FORMATS: Final = ("date-time", "date", "time", "uuid")
 
 
-def _has_required(schema: Any) -> bool:
-    if type(schema) is list:
-        return all(_has_required(item) for item in schema)
-    if type(schema) is not dict:
-        return True
+def _is_known(schema: Schema) -> bool:
     if (schema.get("type") == "object" and not schema.get("required")) or not _NOT_ENFORCED.isdisjoint(schema):
         return False
-    if type(schema.get("format")) is str and schema["format"] not in _FORMATS:
-        return False
-    named: Any = schema.get("properties")
-    inner = [item for name, item in schema.items() if name not in ("properties", "enum", "const", "default")]
-    return all(_has_required(item) for item in (*inner, *(named.values() if type(named) is dict else ())))
+    return type(schema.get("format")) is not str or schema["format"] in _FORMATS
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -265,7 +243,7 @@ def _format_from_wire(value: Wire) -> dict[str, Any] | None:
         case {"type": "json_object", "schema": dict(schema), **others} if schema and not others:
             return {"type": "json_schema", "schema": schema}
         case _:
-            return named_format(value)
+            return bare_form(value)
 
 
 def _are_stops(texts: list[str], _: Wire) -> bool:
@@ -276,6 +254,9 @@ def _is_choice(value: str, body: Wire) -> bool:
     return value in ("REQUIRED", "NONE") and type(body.get("tools")) is list and bool(body["tools"])
 
 
+_FORMS: Final = Forms(
+    _form, fits=_is_enforced, text={"type": "text"}, json={"type": "json_object"}, apart=("tools", "documents")
+)
 _ROWS: Final[Rows] = {
     "model": Row(Kind.TEXT, read=read_model, covers=("model",), plain=()),
     "stream": Row(Kind.SWITCH, "stream", plain=()),
@@ -295,7 +276,7 @@ _ROWS: Final[Rows] = {
         parse=_reasoning_from_wire,
         write=_reasoning,
     ),
-    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=_response_format),
+    "response_format": Row(Kind.OBJECT, FORMAT, parse=_format_from_wire, write=form_writer(_FORMS)),
     "documents": Row(Kind.LIST, read=_is_no_option),
     "strict_tools": Row(Kind.ANYTHING, read=_is_no_option),
     "tools": Row(Kind.LIST, read=tools_reader(tool_from_wire)),

@@ -12,8 +12,8 @@ from interlingua.adapters._openai.members import (
     SWITCHES,
     TIERS,
     VERBOSITIES,
-    asked_format,
     effort,
+    forms,
     is_bare_format,
     is_choice,
     is_named_schema,
@@ -23,6 +23,7 @@ from interlingua.adapters._openai.members import (
 from interlingua.adapters._openai.options import SHARED_MEMBERS, carry_shared, from_sibling
 from interlingua.adapters._openai.parts import MOST_BREAKPOINTS
 from interlingua.adapters._openai.writing import fits_name
+from interlingua.adapters._requests.forms import FORMAT, bare_form, form_writer
 from interlingua.adapters._requests.members import (
     REASONING,
     Kind,
@@ -36,7 +37,7 @@ from interlingua.adapters._requests.members import (
 )
 from interlingua.adapters._requests.reasoning import asked, refuses_reasoning, report_wish, wish
 from interlingua.adapters._requests.requests import Table, body_of, posted, unmeasured, unmentioned_json, write_request
-from interlingua.adapters._requests.rules import FORMAT, named_format, word
+from interlingua.adapters._requests.rules import word
 from interlingua.adapters._structured import extract_format
 from interlingua.adapters.openai_responses.messages import (
     input_from_wire,
@@ -176,16 +177,8 @@ def _reasoning(name: str, value: dict[str, Any], body: Wire, writing: Writing) -
     return asked_for
 
 
-def _response_format(name: str, value: dict[str, Any], body: Wire, writing: Writing) -> Wire | None:
-    match asked_format(name, value, writing, enforced=value.get("schema") is not None):
-        case "text":
-            return {"type": "text"}
-        case "json":
-            return {"type": "json_object"}
-        case "json_schema":
-            return {"type": "json_schema", **schema_to_wire(value, writing)}
-        case _:
-            return None
+def _form(value: dict[str, Any], _: Wire, writing: Writing) -> Wire:
+    return {"type": "json_schema", **schema_to_wire(value, writing)}
 
 
 # ---------------------------------------------------------------------------------------------------- from the wire
@@ -264,7 +257,7 @@ def _summary_from_wire(value: str) -> dict[str, Any] | None:
 def _format_from_wire(value: Wire) -> dict[str, Any] | None:
     if value.get("type") == "json_schema":
         return schema_from_wire({name: item for name, item in value.items() if name != "type"})
-    return named_format(value)
+    return bare_form(value)
 
 
 def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
@@ -279,9 +272,7 @@ def _read_tools(name: str, value: Any, members: Members[Reading]) -> bool:
 
 def _is_format(value: Wire, _: Wire) -> bool:
     schema = {name: item for name, item in value.items() if name != "type"}
-    return is_bare_format(value) or (
-        value.get("type") == "json_schema" and "schema" in value and is_named_schema(schema)
-    )
+    return is_bare_format(value) or (value.get("type") == "json_schema" and is_named_schema(schema))
 
 
 def _without_logprobs(value: list[Any], _: Wire) -> bool:
@@ -298,7 +289,9 @@ _ROWS: Final[Rows] = {
     "text": Row(
         {
             "verbosity": Row(Kind.TEXT, "verbosity", plain=one_of(VERBOSITIES), write=word(VERBOSITIES)),
-            "format": Row(Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=_response_format),
+            "format": Row(
+                Kind.OBJECT, FORMAT, plain=_is_format, parse=_format_from_wire, write=form_writer(forms(_form))
+            ),
         }
     ),
     "reasoning": Row(
