@@ -295,7 +295,7 @@ def test_an_override_stands_in_the_first_block_of_the_last_user_message():
 
 def test_an_unknown_override_is_said_at_once_with_its_place(catalog):
     request = {"messages": [user("@alice hello")]}
-    with pytest.raises(InvalidRequest, match="@alice is no known alias") as error:
+    with pytest.raises(InvalidRequest, match="@alice is not a known alias") as error:
         decide(turn(request), catalog, {"global": {"default": "a:x"}})
     assert error.value.path == "/messages/0/content/0/text"
 

@@ -19,7 +19,7 @@ Observer = Callable[[dict[str, Any]], None]
 COUNTED = frozenset(
     ("rate_limit", "timeout", "network", "server_error", "overloaded", "invalid_response", "stream_truncated", "other")
 )
-"""Categories of errors that speak against a model's health. Others are the caller's fault, or say nothing."""
+"""Categories of errors that count against a model's health. Others are the caller's fault or tell nothing about it."""
 
 AUTHENTICATION = frozenset(("authentication", "permission"))
 
@@ -67,7 +67,7 @@ class _Provider:
 
 
 class Health:
-    """Tracks attempts; `snapshot` is what `decide` takes.
+    """Track the outcome of attempts; `snapshot` gives the marks for `decide`.
 
     `policy` is the name of a preset or a policy object. `observer` is called when a cooldown begins or ends.
     """
@@ -82,10 +82,10 @@ class Health:
         self._providers: dict[str, _Provider] = {}
         self._benched: dict[str, float | None] = {}
 
-    # ------------------------------------------------------------------------------------------ what happened
+    # ------------------------------------------------------------------------------------------ outcomes of attempts
 
     def failed(self, model: str, category: str) -> None:
-        """An attempt failed. `category` is that of the error; what is not the model's fault does not count."""
+        """Record that an attempt failed. `category` is that of the error; some categories do not count (`COUNTED`)."""
         now = self._clock()
         state, provider = self._model(model, now), self._provider(model, now)
         if category in AUTHENTICATION and isinstance(self.policy, Windows):
@@ -106,7 +106,7 @@ class Health:
             self._notify("unavailable", model, f"in cooldown for {cooldown:g} s")
 
     def succeeded(self, model: str) -> None:
-        """An attempt succeeded: all that spoke against the model and its provider is forgotten."""
+        """Record that an attempt succeeded: the failures of the model and of its provider are forgotten."""
         known = self._models.pop(model, None)
         provider = self._providers.pop(_provider_of(model), None)
         benched = self._benched.pop(model, 0.0) is None or self._benched.pop(_provider_of(model), 0.0) is None
@@ -119,7 +119,7 @@ class Health:
         self._notify("unavailable", name, "benched")
 
     def unbench(self, name: str) -> None:
-        """Calls a model or a provider back and forgets what spoke against it."""
+        """Call a model or a provider back and forget its failures."""
         self._benched.pop(name, None)
         self._models.pop(name, None)
         self._providers.pop(name, None)
@@ -172,7 +172,7 @@ class Health:
                 providers.setdefault(name, _mark(until, "several models fail"))
 
     def _forget(self, now: float) -> None:
-        """What was not tried for long speaks against nobody; this also keeps the memory small."""
+        """Forget models and providers without attempts for a long time. This also keeps the memory small."""
         span = self.policy.forget if isinstance(self.policy, Windows) else 2 * self.policy.cap
         for states in (self._models, self._providers):
             for name in [name for name, state in states.items() if now - state.last_attempt >= span]:
