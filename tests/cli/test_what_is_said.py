@@ -105,7 +105,7 @@ def test_usage_errors_name_the_help_of_their_command() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (b"", "nothing to read"),
+        (b"", "the text is empty"),
         (b"\xff\xfe{\x00}\x00", "UTF-16"),
         (b"<html>", "HTML"),
         (b'{"messages": [], "temperature": NaN}', "line 1, column 33"),
