@@ -48,7 +48,8 @@ def parse_pointer(text: str) -> list[str]:
 
 def entry_of(op: LossOp, path: str, code: str, severity: str, message: str, **members: Any) -> Entry:
     """Make an entry of a report. `severity` is one of `SEVERITIES`; `members` holds `to` (a pointer) or `value`, by `op`."""
-    entry = {"op": op, "path": path, **members, "code": code, "severity": severity, "message": message}
+    entry: dict[str, Any] = {"op": op, "path": path, **members}
+    entry["code"], entry["severity"], entry["message"] = code, severity, message
     return cast("Entry", entry)
 
 

@@ -31,16 +31,16 @@ def application(gateway: Gateway, names: frozenset[str] | None = None) -> ASGIAp
 
     def refusal(request: Request, problem: InterlinguaError) -> Response:
         if request.url.path.startswith(connect.PREFIX):
-            return connect.failed(request, problem)
-        return gateway.failed(request, faces.of(request), problem)
+            return connect.error_response(request, problem)
+        return gateway.error_response(request, faces.of(request), problem)
 
-    def served(method: str, path: str) -> bool:
+    def is_served(method: str, path: str) -> bool:
         scope = {"type": "http", "method": method, "path": path}
         return any(route.matches(scope)[0] is Match.FULL for route in of_faces)
 
     async def other_path(request: Request, problem: Exception) -> Response:
         if gateway.passing is not None:
-            response = await gateway.passing.answer(request, faces.of(request), partial(served, request.method))
+            response = await gateway.passing.answer(request, faces.of(request), partial(is_served, request.method))
             if response is not None:
                 return response
         status = problem.status_code if isinstance(problem, HTTPException) else 404

@@ -192,27 +192,27 @@ async def unless_ended(leaving: Awaitable[Any], work: Awaitable[T]) -> T:
     """Return the result of `work`. When `leaving` ends first because the client goes away, the work is cancelled and
     `Cancelled` is raised."""
     task = cast("asyncio.Task[object]", asyncio.current_task())
-    before = task.cancelling()
+    cancellations_before = task.cancelling()
     works, cancelled_here = True, False
 
-    def leave(gone: "asyncio.Future[Any]") -> None:
+    def leave(departure: "asyncio.Future[Any]") -> None:
         nonlocal cancelled_here
-        if gone.cancelled():
+        if departure.cancelled():
             return
-        gone.exception()  # retrieved, so that it is not logged: nobody is there any more
+        departure.exception()  # retrieved, so that it is not logged: nobody is there any more
         if works:
             cancelled_here = True
             task.cancel()
 
-    gone = asyncio.ensure_future(leaving)
-    gone.add_done_callback(leave)
+    departure = asyncio.ensure_future(leaving)
+    departure.add_done_callback(leave)
     try:
         return await work
     except asyncio.CancelledError:
         # it is our own cancellation, unless other code cancelled the task as well
-        if cancelled_here and task.uncancel() <= before:
+        if cancelled_here and task.uncancel() <= cancellations_before:
             raise Cancelled("the client went away before its answer was there") from None
         raise
     finally:
         works = False
-        gone.cancel()
+        departure.cancel()

@@ -30,8 +30,8 @@ class Call:
     streamed: bool = False
     status: int | None = None
     category: str | None = None
-    first: float | None = None
-    took: float | None = None
+    first_event_s: float | None = None
+    took_s: float | None = None
     usage: dict[str, Any] | None = None
     route: dict[str, Any] | None = None
     attempts: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -72,8 +72,8 @@ class Call:
             "streamed": self.streamed,
             "status": self.status,
             "category": self.category,
-            "seconds_to_first_event": self.first,
-            "seconds": self.took,
+            "seconds_to_first_event": self.first_event_s,
+            "seconds": self.took_s,
             "usage": self.usage,
             "route": self.route,
             "attempts": self.attempts,

@@ -107,7 +107,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
                 headers = dict(getattr(request.state, "headers", {}))
                 return Response(json_format.MessageToJson(result, indent=None), 200, headers, _JSON)
             except Exception as problem:  # noqa: BLE001 each is written as an error of Connect
-                return failed(request, gateway.as_our_error(problem))
+                return error_response(request, gateway.as_our_error(problem))
 
         return answer
 
@@ -117,7 +117,7 @@ def routes(gateway: Gateway) -> list[BaseRoute]:
             return _no_call(405, "a verb is called with POST", allow="POST")
         names = ", ".join(verbs)
         problem = not_found(f"the service has no such verb over HTTP; it has {names}. Streams are served over gRPC")
-        return failed(request, problem, "unimplemented")
+        return error_response(request, problem, "unimplemented")
 
     return [
         *(Route(f"{PREFIX}{name}", operation(name, verb), methods=["POST"]) for name, verb in verbs.items()),
@@ -164,7 +164,7 @@ async def _generate(
     return answer
 
 
-def failed(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
+def error_response(request: Request, problem: InterlinguaError, code: str | None = None) -> Response:
     """A failure in the format of Connect: the HTTP status, and a JSON body with the code, the message and the
     details."""
     status = status_of(problem)

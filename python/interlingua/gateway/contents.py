@@ -17,10 +17,18 @@ from interlingua.gateway.watching import News
 Data = dict[str, Any]
 
 KEPT = 50
-_BUDGET = 64 << 20  # bytes of all contents together
-_PART = 4 << 20  # bytes of one part of a call
+_MAX_ALL = 64 << 20  # bytes of all contents together
+_MAX_PART = 4 << 20  # bytes of one part of a call
 
-_HEADERS = ("accept", "anthropic-", "content-type", "interlingua-", "openai-", "user-agent", "x-goog-api-client")
+_HEADER_PREFIXES = (
+    "accept",
+    "anthropic-",
+    "content-type",
+    "interlingua-",
+    "openai-",
+    "user-agent",
+    "x-goog-api-client",
+)
 """The beginnings of the names of headers that are kept. None of them can hold a key."""
 
 
@@ -41,7 +49,7 @@ class Content:
 
     def client(self, wire: Mapping[str, Any]) -> None:
         """Keep the request as the client sent it, without the headers that may hold a key."""
-        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADERS)}
+        headers = {name: value for name, value in wire["headers"].items() if name.startswith(_HEADER_PREFIXES)}
         self._part("client", {**wire, "headers": headers})
 
     def canonical(self, request: Mapping[str, Any]) -> None:
@@ -59,7 +67,7 @@ class Content:
 
     def event(self, event: Mapping[str, Any], sent: str | None = None) -> None:
         """Keep the next event of the answer, or the whole answer as one event."""
-        if self.forgotten or self.size > _BUDGET // 4:
+        if self.forgotten or self.size > _MAX_ALL // 4:
             return  # one call must not remove all others
         entry = {"at": round(self.clock() - self.began, 6), "event": event, "sent": sent}
         self.events.append(_encoded(entry))
@@ -67,8 +75,8 @@ class Content:
 
     def _part(self, name: str, value: Mapping[str, Any]) -> None:
         encoded = _encoded(value)
-        if len(encoded) > _PART:
-            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_PART} that are kept"})
+        if len(encoded) > _MAX_PART:
+            encoded = json.dumps({"left_out": f"{len(encoded)} bytes are more than the {_MAX_PART} that are kept"})
         if not self.forgotten:
             self.parts[name] = encoded
             self._count(len(encoded))
@@ -98,7 +106,7 @@ class Contents:
     def grew(self, size: int) -> None:
         """Count the growth of a content. While all contents together are too large, the oldest is forgotten."""
         self._size += size
-        while self._size > _BUDGET and len(self._contents) > 1:
+        while self._size > _MAX_ALL and len(self._contents) > 1:
             self._forget()
 
     def _forget(self) -> None:

@@ -156,7 +156,7 @@ class Gateway:
                 running.first_event()
                 return _StreamResponse(stream, running, reframed(request), self.in_flight)
             except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-                return self.failed(request, adapter, problem, running)
+                return self.error_response(request, adapter, problem, running)
 
         return generate
 
@@ -213,7 +213,7 @@ class Gateway:
                 with self.in_flight.cut_off():
                     return await operation(request)
             except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-                return self.failed(request, adapter, problem)
+                return self.error_response(request, adapter, problem)
 
         return answer
 
@@ -288,7 +288,9 @@ class Gateway:
             call.content.canonical(prepared.choice.request)
         return prepared
 
-    def failed(self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None) -> Response:
+    def error_response(
+        self, request: Request, adapter: str, problem: Exception, running: "Running | None" = None
+    ) -> Response:
         """A failure as a provider of the wire would write it."""
         problem = self.as_our_error(problem)
         status, headers, body = failure(problem, self._endpoint_of(request, adapter))
@@ -347,14 +349,14 @@ class Running:
 
     def first_event(self) -> None:
         """Record the time of the first event of a stream."""
-        self.call.first = round(self.clock() - self.began, 6)
+        self.call.first_event_s = round(self.clock() - self.began, 6)
         self.changed()
 
     def end(self, status: int, problem: Exception | None = None) -> None:
         """Complete the record, and count the usage of the call."""
         call = self.call
         call.status = status
-        call.took = round(self.clock() - self.began, 6)
+        call.took_s = round(self.clock() - self.began, 6)
         if isinstance(problem, InterlinguaError):
             error = problem.to_dict()
             call.category = error["category"]
@@ -373,7 +375,7 @@ class Running:
             call.model or next(iter((call.route or {}).get("models", ())), "-"),
             status,
             f" {call.category}" if call.category else "",
-            call.took,
+            call.took_s,
             extra={"call_id": call.id, "key": call.key, "category": call.category},
         )
 

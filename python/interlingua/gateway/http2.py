@@ -466,14 +466,14 @@ class _Stream:
             *((name, value) for name, value in in_lower_case if name not in _HEADERS_OF_A_CONNECTION),
         ]
         self._bodiless = self._bodiless or status in (204, 304)
-        if not self._gone():
+        if not self._is_gone():
             self._connection.send_head(self._id, self._head)
 
     async def _write(self, body: bytes, *, last: bool) -> None:
         remaining = memoryview(b"" if self._bodiless else body)
         while remaining or last:
             await self._connection.writable.wait()
-            if self._gone():
+            if self._is_gone():
                 # lets the task that waits for the disconnect run before the application sends more
                 await asyncio.sleep(0)
                 return
@@ -496,9 +496,9 @@ class _Stream:
             async with asyncio.timeout(slow_readers.PATIENCE_S):
                 await self.window.wait()
         except TimeoutError:
-            if not self._gone():
+            if not self._is_gone():
                 self._connection.reset(self._id, ErrorCodes.CANCEL)
             self.lost()
 
-    def _gone(self) -> bool:
+    def _is_gone(self) -> bool:
         return self._lost or self._connection.transport.is_closing()

@@ -61,10 +61,10 @@ class Metrics:
         self._of(self._calls, call.adapter, model, call.category or "ok").inc()
         for entry in (*call.request_loss, *call.answer_loss):
             self._of(self._losses, call.adapter, entry["severity"], entry["code"]).inc()
-        if call.first is not None:
-            self._of(self._first, model).observe(call.first)
-        if call.category is None and call.took is not None:
-            self._of(self._took, model).observe(call.took)
+        if call.first_event_s is not None:
+            self._of(self._first, model).observe(call.first_event_s)
+        if call.category is None and call.took_s is not None:
+            self._of(self._took, model).observe(call.took_s)
         usage = call.usage
         if usage is None:
             return

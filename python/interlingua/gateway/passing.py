@@ -77,8 +77,8 @@ class Passing:
         if transport is not None:
             await transport.aclose()
 
-    async def answer(self, request: Request, adapter: str, served: Callable[[str], bool]) -> Response | None:
-        """Return the provider's response, or an error of the wire; None for a path that belongs to no wire. `served`
+    async def answer(self, request: Request, adapter: str, is_served: Callable[[str], bool]) -> Response | None:
+        """Return the provider's response, or an error of the wire; None for a path that belongs to no wire. `is_served`
         returns whether the gateway would serve this call itself at another path."""
         target = self._target(request, adapter)
         if target is None:
@@ -91,14 +91,14 @@ class Passing:
             if not key.may_use(f"{provider}:*"):
                 raise Refused("permission", f"the key {key.name} may not use all models of {provider}", 403)
             gateway.access.admit(key)
-            _refuse_ambiguous(target.path, served)
+            _refuse_ambiguous(target.path, is_served)
             running = gateway.begin(key, target.endpoint.adapter)
             running.call.asked_model = f"{request.method} {target.path.partition('?')[0][:200]}"
             running.changed()
             with gateway.in_flight.cut_off():
                 return await self._pass_on(request, target, running)
         except Exception as problem:  # noqa: BLE001 each is written as an error of the wire
-            return self._gateway.failed(request, target.endpoint.adapter, problem, running)
+            return self._gateway.error_response(request, target.endpoint.adapter, problem, running)
 
     # ------------------------------------------------------------------------------------------------ the target
 
@@ -233,7 +233,7 @@ class _Body:
             if message.get("body"):
                 yield message["body"]
 
-    async def gone(self) -> None:
+    async def wait_until_gone(self) -> None:
         """Return when the client has gone away. This is known only after the end of the body."""
         await self._ended.wait()
         while (await self._receive())["type"] != "http.disconnect":
@@ -241,7 +241,7 @@ class _Body:
 
     async def unless_gone(self, work: Any) -> Any:
         """Return the result of `work`. When the client goes away, the work is cancelled and `Cancelled` is raised."""
-        return await unless_ended(self.gone(), work)
+        return await unless_ended(self.wait_until_gone(), work)
 
 
 class _PassedResponse(Response):
@@ -301,7 +301,7 @@ def _query(query: bytes) -> str:
     return f"?{b'&'.join(pairs).decode('latin-1')}" if pairs else ""
 
 
-def _refuse_ambiguous(path: str, served: Callable[[str], bool]) -> None:
+def _refuse_ambiguous(path: str, is_served: Callable[[str], bool]) -> None:
     """Raises `InvalidRequest` for a path that another server could interpret differently: one whose steps are empty or
     lead upwards, however they are encoded, or one that is a path of the gateway in another spelling."""
     decoded_path = path.partition("?")[0]
@@ -309,7 +309,7 @@ def _refuse_ambiguous(path: str, served: Callable[[str], bool]) -> None:
         decoded_path = decoded
     steps = re.split(r"[/\\]", decoded_path)[1:]
     is_ambiguous = any(step in ("", ".", "..") or ";" in step or step != step.strip() for step in steps)
-    if is_ambiguous or not decoded_path.isprintable() or served(decoded_path.lower()):
+    if is_ambiguous or not decoded_path.isprintable() or is_served(decoded_path.lower()):
         raise InvalidRequest(
             "a path that is passed on has no empty steps, none of points alone, no semicolons, no control characters, and "
             "is none that the gateway serves, spelt in another way"

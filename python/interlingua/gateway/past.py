@@ -77,11 +77,11 @@ class Past:
     new_messages: list[Data] = field(default_factory=list[Data])
     """The messages of the request itself."""
 
-    def joined(self, request: Data, wire: Data, speaks: Endpoint) -> Data:
+    def joined(self, request: Data, wire: Data, endpoint: Endpoint) -> Data:
         """A request as it was read, with the messages of its past before its own."""
         count = 0
         if self.instructions is not None:
-            instructions, _ = translate.from_wire_request({**wire, "body": self.instructions}, speaks)
+            instructions, _ = translate.from_wire_request({**wire, "body": self.instructions}, endpoint)
             count = len(instructions["messages"])
         messages = request["messages"]
         self.new_messages = messages[count:]
@@ -118,6 +118,6 @@ def _with_client_ids(message: Data, body: Data, client: Endpoint) -> Data:
     ids = [block["id"] for block in calls_in(message["content"])]
     if not ids:
         return message
-    read, _ = translate.from_wire_response(body, client)
-    client_ids = [block["id"] for block in calls_in(data_of(read)["message"]["content"])]
+    response, _ = translate.from_wire_response(body, client)
+    client_ids = [block["id"] for block in calls_in(data_of(response)["message"]["content"])]
     return {**message, "content": renamed(message["content"], dict(zip(ids, client_ids, strict=False)))}

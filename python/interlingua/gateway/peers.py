@@ -76,7 +76,7 @@ class Peers:
         except (OSError, EOFError, TimeoutError):
             return b""
 
-    async def first(self, question: Question) -> AsyncIterator[bytes] | None:
+    async def first_answer(self, question: Question) -> AsyncIterator[bytes] | None:
         """The answer of the first worker that has one, while it arrives; None where no worker has one."""
         for other in self._others:
             pieces = self._pieces(other, question)

@@ -53,7 +53,7 @@ async def content(gateway: Gateway, id: str, tenant: str) -> AsyncIterator[bytes
     if call is not None:
         return _own_content(gateway, call)
     if gateway.peers is not None:
-        answer = await gateway.peers.first({"tell": "content", "id": id, "tenant": tenant})
+        answer = await gateway.peers.first_answer({"tell": "content", "id": id, "tenant": tenant})
         if answer is not None:
             return answer
     raise not_found("there is no record of such a call")

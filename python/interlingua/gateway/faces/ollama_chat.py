@@ -33,7 +33,7 @@ def routes(gateway: "Gateway") -> list[BaseRoute]:
     from interlingua.gateway.gateway import Older, Reframed
 
     completion = Reframed("application/x-ndjson", _completions, "jsonl")
-    older = Older(_as_chat, _as_completion)
+    older = Older(_chat_request, _completion_response)
 
     async def tags(request: Request, key: Key) -> Any:
         return {
@@ -63,7 +63,7 @@ _PROMPT_MEMBERS = ("prompt", "system", "images")
 _LOCAL_MODEL_MEMBERS = ("context", "raw", "suffix", "template")
 
 
-def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
+def _chat_request(body: dict[str, Any]) -> dict[str, Any]:
     """A request of `/api/generate` as one of `/api/chat`: the prompt is the message of a user.
 
     Raises `CannotAdapt` for members that need the tokens of a model that runs at the server.
@@ -85,7 +85,7 @@ def _as_chat(body: dict[str, Any]) -> dict[str, Any]:
     return {**rest, "messages": [*messages, {"role": "user", "content": prompt, **images}]}
 
 
-def _as_completion(line: bytes) -> bytes:
+def _completion_response(line: bytes) -> bytes:
     """A response of `/api/chat`, or a line of its stream, as one of `/api/generate`."""
     body = json.loads(line)
     message = body.pop("message", None) if isinstance(body, dict) else None
@@ -97,7 +97,7 @@ def _as_completion(line: bytes) -> bytes:
 
 async def _completions(lines: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     async for chunk in lines:
-        yield b"".join(_as_completion(line) + b"\n" for line in chunk.splitlines() if line.strip())
+        yield b"".join(_completion_response(line) + b"\n" for line in chunk.splitlines() if line.strip())
 
 
 def _details(model: Model) -> dict[str, Any]:

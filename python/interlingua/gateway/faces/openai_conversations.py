@@ -94,7 +94,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
         await objects.change(PART, part.id, without)
         return _resource(await _conversation(request, objects))
 
-    places = {
+    operations_by_path = {
         "/v1/conversations": {"POST": create},
         "/v1/conversations/{id}": {"GET": retrieve, "POST": update, "DELETE": delete},
         "/v1/conversations/{id}/items": {"GET": items, "POST": add},
@@ -102,7 +102,7 @@ def stored_routes(gateway: "Gateway") -> list[BaseRoute]:
     }
     return [
         Route(path, gateway.stored(ADAPTER, work), methods=[method])
-        for path, operations in places.items()
+        for path, operations in operations_by_path.items()
         for method, work in operations.items()
     ]
 

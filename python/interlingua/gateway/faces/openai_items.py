@@ -59,7 +59,7 @@ def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
 
     Raises `InvalidWire` for items that are not of this wire.
     """
-    messages = _read(gateway, items)
+    messages = _read_items(gateway, items)
     calls = [item for item in items if item.get("type") in _OUTPUTS]
     blocks = [block for message in messages for block in calls_in(message["content"])]
     if not calls or len(calls) != len(blocks):
@@ -67,11 +67,11 @@ def messages_of(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
     names: dict[str, str] = {}
     for item, block in zip(calls, blocks, strict=True):
         output = {"type": _OUTPUTS[item["type"]], "call_id": item.get("call_id"), "output": ""}
-        names[block["id"]] = _read(gateway, [output])[0]["content"][0]["tool_use_id"]
+        names[block["id"]] = _read_items(gateway, [output])[0]["content"][0]["tool_use_id"]
     return [{**message, "content": renamed(message["content"], names)} for message in messages]
 
 
-def _read(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
+def _read_items(gateway: "Gateway", items: Sequence[Data]) -> list[Data]:
     wire = {"method": "POST", "path": "/v1/responses", "headers": {}, "body": {"model": "any", "input": list(items)}}
     request, _ = translate.from_wire_request(wire, gateway.generator.home(ADAPTER, None))
     messages: list[Data] = data_of(request)["messages"]

@@ -108,10 +108,10 @@ async def _past(gateway: "Gateway", body: Data, objects: Objects) -> Past:
             raise InvalidRequest(message, path="/conversation")
         if not isinstance(identity, str):
             return Past(body)  # the reader of the request reports the error
-        found = await objects.before(RESPONSE if previous is not None else CONVERSATION, identity)
-        if found is None:
+        stored_before = await objects.before(RESPONSE if previous is not None else CONVERSATION, identity)
+        if stored_before is None:
             return Past(body, unknown=_unknown_past(previous, identity))
-        before = found
+        before = stored_before
     rest = {name: value for name, value in body.items() if name not in ("previous_response_id", "conversation")}
     if stores:
         rest.pop("store", None)  # the gateway stores it
