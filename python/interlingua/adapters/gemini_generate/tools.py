@@ -451,7 +451,8 @@ def choice_to_wire(request: dict[str, Any], body: Wire, writing: Writing) -> Non
     if not offered and "tools" in ((request.get("options") or NOTHING).get(writing.endpoint.adapter) or NOTHING):
         # tools that are not shaped as documented are an option, and may well be what is chosen
         choice = request.get("tool_choice") or NOTHING
-        offered = dict.fromkeys((choice.get("name"), *(choice.get("names") or ())), "function")
+        names: list[str] = choice.get("names") or [choice.get("name", "")]
+        offered = dict.fromkeys(names, "function")
         tools = True
     fitted = fitted_choice(tools, _WAYS, offered, writing)
     if fitted is None:
