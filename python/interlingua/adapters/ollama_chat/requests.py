@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from interlingua.adapters._content.choice import Ways, fitted_choice, offered_tools
+from interlingua.adapters._content.choice import Ways, fitted_choice
 from interlingua.adapters._engine.kit import (
     NOTHING,
     Wire,
@@ -74,7 +74,7 @@ def _members_to_wire(request: Request, body: Wire, writing: Writing) -> None:
     """The members beside messages and tools."""
     if (model := model_to_wire(request, writing.endpoint)) is not None:
         body["model"] = model
-    fitted_choice(request.get("tools"), _NO_CHOICE, offered_tools(writing), writing)
+    fitted_choice(request.get("tools"), _NO_CHOICE, writing)
     _TABLE.write_members(request, body, writing)
     report_parallel(request, writing.loss)
     body["stream"] = bool(request.get("stream"))  # the wire's own default is to stream
