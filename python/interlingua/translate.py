@@ -7,7 +7,7 @@ this module checks the input and feeds streams, and gives each loss report to `l
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal
 from types import ModuleType
 from typing import Any, Final, TypeGuard, cast
@@ -92,12 +92,16 @@ def framing(endpoint: Endpoint) -> str:
     return endpoint.dialect.get("framing") or adapters.get(endpoint.adapter).FRAMING
 
 
-@dataclass(frozen=True, slots=True)
 class Projection:
     """A request as one provider takes it: `wire` is a WireRequest (method, path, headers, body), `loss` the whole report."""
 
-    wire: WireRequest
-    loss: list[Entry]
+    # no dataclass: in compiled code that takes as long to make as a message takes to write
+    def __init__(self, wire: WireRequest, loss: list[Entry]) -> None:
+        self.wire: Final = wire
+        self.loss: Final = loss
+
+    def __repr__(self) -> str:
+        return f"Projection(wire={self.wire!r}, loss={self.loss!r})"
 
     @property
     def body(self) -> bytes:

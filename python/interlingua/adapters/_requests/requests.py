@@ -100,15 +100,15 @@ class Table(Body):
         self.adapter = adapter
         self.named = named
         self.fits = fits
-        self._unread = tuple(name for name in apart if name not in rows)
+        self._unread = frozenset(name for name in apart if name not in rows)
         self._places = places(rows)
         self._options = Options(self.read, frozenset((*rows, *other_names)), shared, needed)
 
-    def read(self, body: Wire, reading: R, *apart: str) -> Members[R]:
+    def read(self, body: Wire, reading: R, apart: Collection[str] = ()) -> Members[R]:
         """The members of a body, but for those that are read `apart`. One of an unexpected type is no error: it goes to the
         options and back as it came."""
         members = Members(body if self.named is None else self.named(body), reading)
-        members.read(self.rows, self._unread + apart)
+        members.read(self.rows, self._unread.union(apart) if apart else self._unread)
         return members
 
     def keep_request(
@@ -130,7 +130,7 @@ class Table(Body):
         if "tools" in request or members.reading.names:
             self._keep_names(request, encoding, members.reading.names, endpoint.dialect)
         keep_read(request, encoding, facts, empty=empty)
-        request["provider_state"] = endpoint.state(encoding=encoding)
+        request["provider_state"] = members.reading.state(encoding=encoding)
         self.keep(request, members.body, endpoint, unusual=unusual)
         return request
 
@@ -169,9 +169,9 @@ class Table(Body):
 # ---------------------------------------------------------------------------------------------------- to the wire
 
 
-def posted(path: str, body: Wire, headers: Mapping[str, str] = NOTHING) -> types.WireRequest:
+def posted(path: str, body: Wire, headers: dict[str, str] | None = None) -> types.WireRequest:
     """A wire request."""
-    return {"method": "POST", "path": path, "headers": dict(headers), "body": body}
+    return {"method": "POST", "path": path, "headers": {} if headers is None else headers, "body": body}
 
 
 Write = Callable[[Request, Endpoint, Loss], types.WireRequest]

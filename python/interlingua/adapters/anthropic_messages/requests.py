@@ -240,8 +240,7 @@ def _written(request: Request, endpoint: Endpoint, loss: Loss, read: Read | None
         _betas_to_wire(encoding, body, writing)
     if "provider_state" in request and not writing.same_origin:
         report_foreign_state(request, endpoint, loss, ())
-    path = _path(request, model_to_wire(request, endpoint), endpoint)
-    return posted(path, body, _headers(request, encoding, version, endpoint))
+    return posted(_path(request, endpoint), body, _headers(request, encoding, version, endpoint))
 
 
 def _version(encoding: Mapping[str, Any], endpoint: Endpoint) -> str:
@@ -272,19 +271,23 @@ def _betas(encoding: Mapping[str, Any], endpoint: Endpoint) -> str | None:
     return _header(encoding, "anthropic-beta") or endpoint.dialect.get("beta")
 
 
-def _path(request: Request, model: str | None, endpoint: Endpoint) -> str:
+def _path(request: Request, endpoint: Endpoint) -> str:
     dialect = endpoint.dialect
-    template = dialect.get("path", PATH)
+    template: str = dialect.get("path", PATH)
     if request.get("stream"):
         template = dialect.get("stream_path", template)
+    if "{model}" not in template:
+        return template
     # an id may be an ARN, which holds slashes
-    return template.replace("{model}", quote(model or "", safe="@")) if "{model}" in template else template
+    return template.replace("{model}", quote(model_to_wire(request, endpoint) or "", safe="@"))
 
 
 def _default_limit(body: Wire, writing: Writing) -> None:
     """Writes the limit that the wire demands where none was given: room for an answer, and the budget of reasoning on top."""
     if "max_tokens" not in body:
-        limit = DEFAULT_MAX_TOKENS + body.get("thinking", {}).get("budget_tokens", 0)
+        limit: int = DEFAULT_MAX_TOKENS
+        if "thinking" in body:
+            limit += body["thinking"].get("budget_tokens", 0)
         if (most := writing.capabilities.get("max_output_tokens")) is not None:
             limit = min(limit, most)
         body["max_tokens"] = limit

@@ -129,11 +129,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
         reading.unusual = True
         return of_provider(wire, reading.endpoint, inner.get("name") if isinstance(inner, dict) else None, kind)
     spec = wire["toolSpec"]
-    if len(wire) == 1 and type(spec) is dict and spec.keys() == _PLAIN:  # most tools
-        name, description, schema = spec["name"], spec["description"], spec["inputSchema"]
-        if type(name) is str and name and type(description) is str and description and _is_plain_schema(schema):
-            reading.names.add(name)
-            return {"name": name, "description": description, "input_schema": schema["json"]}
+    if len(wire) == 1 and type(spec) is dict and len(spec) == 3:  # most tools
+        name, description, schema = spec.get("name"), spec.get("description"), _plain_schema(spec.get("inputSchema"))
+        if type(name) is str and name and type(description) is str and description and schema is not None:
+            return {"name": name, "description": description, "input_schema": schema}
     tool = read_item(_TOOL, wire, {}, reading)
     reading.unusual = reading.unusual or "input_schema" not in tool
     if "strict" in tool or tool.get("description") == "" or not is_object(tool.get("input_schema") or {}):
@@ -141,12 +140,10 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     return tool
 
 
-_PLAIN: Final = {"name", "description", "inputSchema"}
-_COVERED: Final = {"name", "description", "input_schema"}
-
-
-def _is_plain_schema(schema: Any) -> bool:
-    return type(schema) is dict and len(schema) == 1 and type(schema.get("json")) is dict and is_object(schema["json"])
+def _plain_schema(value: Any) -> dict[str, Any] | None:
+    if type(value) is not dict or len(value) != 1 or type(schema := value.get("json")) is not dict:
+        return None
+    return schema if is_object(schema) else None
 
 
 def _without_nulls(choice: Any) -> Any:
@@ -192,7 +189,7 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] and is_object(tool["input_schema"]):
+    if len(tool) == 3 and tool.get("description") and "input_schema" in tool and is_object(tool["input_schema"]):
         name = writing.written_tool_name(tool["name"], path)  # most tools
         schema = {"json": tool["input_schema"]}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}

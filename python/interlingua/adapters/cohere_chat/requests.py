@@ -169,7 +169,7 @@ def from_wire_request(
     messages = messages_from_wire(body.get("messages"), reading)
     messages_may, reading.unusual = reading.unusual, False
     try:
-        members = _TABLE.read(body, reading, "documents", "strict_tools")
+        members = _TABLE.read(body, reading, ("documents", "strict_tools"))
         _read_strict(body.get("strict_tools"), members)
         _read_documents(body.get("documents"), messages, members)
     except UNREADABLE as problem:
