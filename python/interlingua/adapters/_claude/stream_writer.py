@@ -24,7 +24,7 @@ class ClaudeWriter(Writer):
     def __init__(self, endpoint: Endpoint, deltas: Mapping[str, Wire], writing: Writing) -> None:
         super().__init__(endpoint, deltas)
         self.begun = False
-        writing.same_origin = writing.whole = writing.answers = True
+        writing.same_origin = writing.whole = writing.answering = True
 
     def piece(self, open_block: OpenBlock | None, text: str) -> Any:
         """Arguments that are null are none, as some say it."""

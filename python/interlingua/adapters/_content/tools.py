@@ -33,6 +33,7 @@ Of = list[tuple[int, ...]]
 
 BESIDE: Final = ("kind", "side_effects", "requires_workspace")
 """What a tool says of itself and not to its model."""
+_PLAIN: Final = {"name", "description", "input_schema"}
 DESCRIPTION: Final = text("description", "description")
 PARAMETERS: Final = same("parameters", "input_schema", dict)
 STRICT: Final = same("strict", "strict", bool)
@@ -55,6 +56,11 @@ def unreadable_function(tool: Wire, endpoint: Endpoint) -> Tool:
 
 
 # ---------------------------------------------------------------------------------------------------- to the wire
+
+
+def is_plain(tool: Tool) -> bool:
+    """Whether a tool holds a name, a description and a schema alone, as most do."""
+    return len(tool) == 3 and tool.keys() == _PLAIN and bool(tool["description"] and tool["input_schema"])
 
 
 def write_tools(

@@ -10,6 +10,7 @@ from interlingua.adapters._content.tools import (
     BESIDE,
     Of,
     Tool,
+    is_plain,
     of_provider,
     refuse_second,
     report_toolless,
@@ -143,7 +144,6 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
 
 
 _PLAIN: Final = {"name", "description", "inputSchema"}
-_COVERED: Final = {"name", "description", "input_schema"}
 
 
 def _is_plain_schema(schema: Any) -> bool:
@@ -193,9 +193,8 @@ def tools_to_wire(request: dict[str, Any], writing: Writing) -> tuple[list[Wire]
 
 
 def _tool_to_wire(tool: Tool, writing: Writing, path: Path) -> Wire:
-    if len(tool) == 3 and tool.keys() == _COVERED and tool["description"] and is_object(tool["input_schema"]):
-        name = writing.written_tool_name(tool["name"], path)  # most tools
-        schema = {"json": tool["input_schema"]}
+    if is_plain(tool):
+        name, schema = writing.written_tool_name(tool["name"], path), {"json": _write_schema(tool, writing, path)}
         return {"toolSpec": {"name": name, "description": tool["description"], "inputSchema": schema}}
     return write_item(_TOOL, tool, writing, path)
 

@@ -3,7 +3,7 @@
 from typing import Any, Final
 
 from interlingua.adapters._answers.answers import ending, lost_in_pieces
-from interlingua.adapters._answers.stream_writer import FREE, TEXT, Encoder, OpenBlock, Writer, encoded
+from interlingua.adapters._answers.stream_writer import FREE, NO_ANSWER, TEXT, Encoder, OpenBlock, Writer, encoded
 from interlingua.adapters._engine.kit import Event, Wire, data_of, report_replayable_state, response_of, state_of
 from interlingua.adapters.cohere_chat.errors import error_in_stream
 from interlingua.adapters.cohere_chat.messages import message_to_wire
@@ -36,7 +36,7 @@ class _Writer(Writer):
 
     def __init__(self, endpoint: Endpoint) -> None:
         super().__init__(endpoint, _DELTAS)
-        self.writing = Writing({"message": {"content": []}, "provider_state": endpoint.state()}, endpoint, Loss())
+        self.writing = Writing({**NO_ANSWER, "provider_state": endpoint.state()}, endpoint, Loss())
 
     def _event(self, kind: str, index: int, **message: Any) -> None:
         delta = {"delta": {"message": message}} if message else {}
