@@ -192,7 +192,6 @@ def tool_from_wire(tool: Wire, reading: Reading) -> Tool:
         if type(name) is str and name and type(description) is str and type(schema) is dict:
             if not is_object(schema):
                 reading.unusual = True
-            reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema}
     schema = tool.get("input_schema")
     if type(schema) is not dict and schema is not None and type(schema) is not bool:

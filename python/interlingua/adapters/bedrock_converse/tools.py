@@ -134,7 +134,6 @@ def _tool_from_wire(wire: Wire, reading: Reading) -> Tool:
     if len(wire) == 1 and type(spec) is dict and spec.keys() == _PLAIN:  # most tools
         name, description, schema = spec["name"], spec["description"], spec["inputSchema"]
         if type(name) is str and name and type(description) is str and description and _is_plain_schema(schema):
-            reading.names.add(name)
             return {"name": name, "description": description, "input_schema": schema["json"]}
     tool = read_item(_TOOL, wire, {}, reading)
     reading.unusual = reading.unusual or "input_schema" not in tool
